@@ -1,0 +1,336 @@
+"""Effective configurations against rules: findings, each with one primary place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gdnlint import fixes
+from gdnlint.knowledge.conditions import Truth
+from gdnlint.knowledge.releases import Release
+from gdnlint.knowledge.schema import Defect, Engine, Knowledge, PullRequest, Rule
+from gdnlint.resolve import describe
+from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate
+from gdnlint.resolve.outcome import WORDS, Outcome, Resolved
+from gdnlint.resolve.program import Mark
+from gdnlint.results import Confidence, Finding, Fix, Ingredient, LaunchResult, Reference, Related, Scenario, Severity, Version
+from gdnlint.source import Span
+from gdnlint.values import Text, Value
+
+
+@dataclass(slots=True)
+class View:
+    """What a rule sees: one outcome of a launch, with the launch's verdict."""
+
+    resolved: Resolved
+    outcome: Outcome
+    combination: str
+    mark: Mark | None = None
+
+    def lookup(self, reference: str) -> Value | None:
+        """``launch:`` names the verdict; everything else is as the engine's program left it."""
+        kind, _, name = reference.partition(":")
+        if kind == "launch":
+            return self._launch(name)
+        if kind == "defect":
+            return Value(any(d.id == name for d in self.outcome.shown.defects))
+        if kind == "engine":
+            return Value(self.outcome.pin.value) if self.outcome.pin.exact else None
+        if kind == "mark" and self.mark is not None:
+            return Value(self.mark.field if name == "field" else self.mark.name == name)
+        return self.outcome.shown.state.lookup(reference)
+
+    def _launch(self, name: str) -> Value | None:
+        shown = self.outcome.shown
+        if name in ("hybrid", "speculation", "prefix_caching"):
+            truth: Truth = getattr(shown, name)
+            return Value(truth) if truth is not None else Value.unknown(name)
+        facts: dict[str, object] = {
+            "combination": self.combination,
+            "refused": bool(refused_everywhere(self.outcome)),
+            "version_known": self.outcome.pin.exact,
+            "corrupting": any(d.corrupts for d in shown.defects),
+            "flips": flips(self.resolved, self.outcome) if name == "flips" else False,
+        }
+        return Value(facts[name]) if name in facts else None  # type: ignore[arg-type]
+
+
+def refused_everywhere(outcome: Outcome) -> str:
+    """Why no release it may run on starts it; empty if one does."""
+    reasons = [e.refused for e in outcome.evaluations]
+    return reasons[-1] if reasons and all(reasons) else ""
+
+
+def flips(resolved: Resolved, outcome: Outcome) -> bool:
+    """Whether prefix caching is left to the engine, and another release decides it otherwise."""
+    setting = resolved.setting
+    if setting is None or outcome.shown.model.hybrid is False or _is_set(outcome):
+        return False
+    releases = [r for r in setting.engine.releases if r in outcome.shown.model.known]
+    seen: set[Truth] = set()
+    for release in (releases[:1] + releases[-1:]) if releases else []:
+        seen.add(evaluate(outcome.variant, setting, release).prefix_caching)
+    return len(seen) > 1
+
+
+def _is_set(outcome: Outcome) -> bool:
+    """Whether anyone but the engine's own default gave prefix caching a value that reaches the engine."""
+    slot = outcome.shown.state.settings.get(APC)
+    if slot is None:
+        return False
+    return any(
+        a.value is not None and a.outcome != "dropped" and (a.value.span is not None or a.value.route in ("default", "declared"))
+        for a in slot.history
+    )
+
+
+def launch_result(resolved: Resolved, number: int) -> LaunchResult:
+    """A launch as reports list it. ``number`` makes the id unique among launches at one place."""
+    span = resolved.launch.span
+    identity = f"{span.source.path}:{span.line}" + (f"#{number}" if number > 1 else "")
+    outcome = resolved.outcome
+    framework = resolved.launch.framework
+    engine = resolved.setting.engine.name if resolved.setting else (resolved.launch.other.name if resolved.launch.other else "")
+    scenarios = tuple(
+        Scenario(o.variant.when, WORDS[o.combination]) for o in resolved.scenarios if WORDS[o.combination] != resolved.combination
+    )
+    if outcome is None:
+        unknown = Ingredient(False, resolved.note or "no engine is launched here")
+        named = {"hybrid": unknown, "speculation": unknown, "prefix_caching": unknown}
+        return LaunchResult(
+            identity, span, resolved.launch.kind, engine, framework.name if framework else "", resolved.combination, named,
+            Version(None, "not looked for"), {}, note=resolved.note, scenarios=scenarios,
+        )  # fmt: skip
+    open_reason = outcome.shown.state.open_reason
+    note = resolved.note or (f"later words may change this: it depends on {open_reason}" if open_reason else "")
+    return LaunchResult(
+        identity, span, resolved.launch.kind, engine, framework.name if framework else "", resolved.combination,
+        describe.ingredients(outcome), describe.version(outcome), describe.settings(resolved, outcome), resolved.decided_by,
+        refused_everywhere(outcome), note, scenarios,
+    )  # fmt: skip
+
+
+def findings(resolved: Resolved, launch: LaunchResult, knowledge: Knowledge) -> Iterator[Finding]:
+    """What the rules report of a launch, in the default scenario and in those that make it worse."""
+    outcome = resolved.outcome
+    if outcome is not None:
+        for rule in knowledge.rules:
+            yield from _apply(rule, View(resolved, outcome, resolved.combination), launch, {})
+    seen: set[tuple[str, str]] = set()
+    for scenario in resolved.scenarios:
+        if not scenario.evaluations or WORDS[scenario.combination] != "present" or resolved.combination == "present":
+            continue
+        for rule in knowledge.rules:
+            for finding in _apply(rule, View(resolved, scenario, "present"), launch, scenario.variant.when):
+                key = (rule.id, "".join(sorted(scenario.variant.when)))
+                if rule.id == knowledge.rules[0].id and key not in seen:
+                    seen.add(key)
+                    yield finding
+
+
+def _apply(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str]) -> Iterator[Finding]:
+    if not rule.each:
+        if rule.when.evaluate(view.lookup):
+            yield _finding(rule, view, launch, when)
+        return
+    for mark in view.outcome.shown.state.marks:
+        if mark.name != rule.each:
+            continue
+        marked = View(view.resolved, view.outcome, view.combination, mark)
+        if rule.when.evaluate(marked.lookup):
+            yield _finding(rule, marked, launch, when)
+
+
+def _finding(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str]) -> Finding:
+    named = describe.ingredients(view.outcome)
+    words = _words(view, named)
+    span, label = _anchor(rule, view, named)
+    related = _related(rule, view, named, span)
+    message = rule.message.format_map(words)
+    if when:
+        spoken = ", ".join(f"{name}={value}" for name, value in when.items())
+        message = f"With {spoken}: {message[0].lower()}{message[1:]}" if not message[:3].isupper() else f"With {spoken}: {message}"
+    return Finding(
+        rule=rule.id,
+        name=rule.slug,
+        severity=_severity(rule, view),
+        confidence=_confidence(rule, view),
+        message=message,
+        span=span,
+        label=label,
+        launch=launch.id,
+        when=when,
+        related=tuple(related),
+        notes=tuple(_notes(rule, view, words)),
+        fixes=tuple(_fixes(rule, view)),
+        references=tuple(Reference(link.title, link.url) for link in rule.references),
+        chain=tuple(_chain(view)),
+    )
+
+
+def _severity(rule: Rule, view: View) -> Severity:
+    return next((case.severity for case in rule.severities if case.when.evaluate(view.lookup)), rule.severities[-1].severity)
+
+
+def _confidence(rule: Rule, view: View) -> Confidence:
+    order: tuple[Confidence, ...] = ("low", "medium", "high")
+    return min(rule.precision, view.outcome.shown.model.confidence, key=order.index)
+
+
+class _Words(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "{" + key + "}"
+
+
+def _words(view: View, named: dict[str, Ingredient]) -> dict[str, str]:
+    """What a rule's texts may name."""
+    outcome, shown = view.outcome, view.outcome.shown
+    engine = view.resolved.setting.engine if view.resolved.setting else None
+    title = engine.title if engine else ""
+    pinned = f"{title} {outcome.pin.value}" if outcome.pin.value else f"an unknown {title} version"
+    speculative = shown.state._setting(SPECULATION)
+    method = describe.drafting(speculative) if speculative is not None and isinstance(speculative.data, dict) else "speculative decoding"
+    mark = view.mark
+    return _Words(
+        model=shown.model.name or "the model",
+        mechanism=shown.model.family.mechanism_title if shown.model.family else "recurrent state",
+        drafting=method,
+        method=method.partition(",")[0],
+        version=pinned,
+        pin=outcome.pin.text,
+        hybrid=named["hybrid"].sentence,
+        speculation=named["speculation"].sentence,
+        prefix_caching=named["prefix_caching"].sentence,
+        refused=refused_everywhere(outcome),
+        mark=mark.text if mark else "",
+        field=mark.field if mark else "",
+        value=describe.show(mark.value) if mark else "",
+        other=describe.show(mark.other) if mark else "",
+        decided_by=view.resolved.decided_by,
+    )
+
+
+def _anchor(rule: Rule, view: View, named: dict[str, Ingredient]) -> tuple[Span, str]:
+    """The primary place: the first of the rule's anchors that stands in the launch's own file."""
+    launch = view.resolved.launch.span
+    for anchor in rule.anchor:
+        for span, label in _places_of(anchor, view, named):
+            if span.source is launch.source:
+                return span, label
+    end = min(launch.end, launch.start + len(launch.source.line(launch.line)) - launch.column + 1)
+    return Span(launch.source, launch.start, max(end, launch.start)), "this launch"
+
+
+def _places_of(anchor: str, view: View, named: dict[str, Ingredient]) -> Iterator[describe.Labelled]:
+    kind, _, name = anchor.partition(":")
+    if kind == "ingredient":
+        yield from named[name].places
+    elif kind == "set":
+        slot = view.outcome.shown.state.settings.get(name)
+        if slot is not None:
+            yield from describe._assigned(slot, name)
+    elif kind == "mark" and view.mark is not None:
+        value = view.mark.other if name == "other" else view.mark.value
+        label = {"other": "the typed setting, which is replaced", "value": "this has no effect"}.get(name, view.mark.field)
+        yield from describe._places(value, "this one wins" if name == "winner" else label)
+    elif kind == "refused":
+        yield from describe._places(view.outcome.shown.state.refused_at, "refused")
+
+
+def _related(rule: Rule, view: View, named: dict[str, Ingredient], primary: Span) -> list[Related]:
+    seen = {primary.key()}
+    found: list[Related] = []
+    for anchor in (*rule.anchor, *rule.related):
+        for span, label in _places_of(anchor, view, named):
+            if span.key() not in seen:
+                seen.add(span.key())
+                found.append(Related(span, label))
+    pin = view.outcome.pin
+    if pin.span is not None and pin.span.key() not in seen:
+        found.append(Related(pin.span, f"vLLM {pin.value or 'version'}, {pin.text}" if pin.value else pin.text))
+    return found
+
+
+def _chain(view: View) -> Iterator[Related]:
+    for name in ("model", SPECULATION, APC):
+        slot = view.outcome.shown.state.settings.get(name)
+        for step in describe.steps(slot) if slot is not None else ():
+            if step.span is not None:
+                yield Related(step.span, f"{name}: {step.what}")
+
+
+def _notes(rule: Rule, view: View, words: dict[str, str]) -> Iterator[str]:
+    setting = view.resolved.setting
+    for note in rule.notes:
+        if note == "defects" and setting is not None:
+            yield from _defect_notes(view.outcome, setting.engine)
+        elif note == "pull_requests" and setting is not None:
+            yield _pull_request_note(view.outcome, setting.engine)
+        else:
+            text = note.format_map(words)
+            if text:
+                yield text
+    open_reason = view.outcome.shown.state.open_reason
+    if open_reason:
+        yield f"Later words may change this: the command also takes {open_reason}."
+    assumed = [v for v in view.outcome.shown.state.facts.values() if v.route == "assumed"]
+    for value in assumed:
+        yield f"Assumed: {value.name}."
+
+
+def _defect_notes(outcome: Outcome, engine: Engine) -> Iterator[str]:
+    if outcome.pin.exact:
+        defects = [d for d in outcome.shown.defects if d.corrupts]
+        if defects:
+            yield f"Known defects of {engine.title} {outcome.pin.value} with these settings: " + "; ".join(map(_defect, defects)) + "."
+        else:
+            yield (
+                f"No defect is known for {engine.title} {outcome.pin.value} with these settings, and nobody has proved the "
+                "combination safe: verify it before you rely on it."
+            )
+        possible = [d for d in outcome.shown.possible_defects if d.corrupts]
+        if possible:
+            yield "Not decided by the files: " + "; ".join(map(_defect, possible)) + "."
+        return
+    seen: dict[str, tuple[Defect, list[Release]]] = {}
+    for evaluation in outcome.evaluations:
+        for defect in evaluation.defects:
+            if defect.corrupts and evaluation.combination:
+                seen.setdefault(defect.id, (defect, []))[1].append(evaluation.release)
+    if seen:
+        spoken = "; ".join(f"{_defect(d)} in {r[0]} to {r[-1]}" if len(r) > 1 else f"{_defect(d)} in {r[0]}" for d, r in seen.values())
+        yield f"The {engine.title} version is not known ({outcome.pin.text}). Defects by version: {spoken}."
+
+
+def _defect(defect: Defect) -> str:
+    links = ", ".join(reference.rpartition("/")[2] for reference in defect.references)
+    return f"{defect.id} {defect.title} ({links})" if links else f"{defect.id} {defect.title}"
+
+
+def _pull_request_note(outcome: Outcome, engine: Engine) -> str:
+    release = outcome.shown.release if outcome.pin.exact else None
+    spoken = ", ".join(f"#{p.number} {_stands(p, release)}" for p in engine.pull_requests)
+    return f"Pull requests that people name as fixes: {spoken}. None of them alone clears the combination."
+
+
+def _stands(pull_request: PullRequest, release: Release | None) -> str:
+    if pull_request.state == "open":
+        return "not in (open)"
+    if pull_request.state == "unknown" or release is None or pull_request.released is None:
+        return "unknown"
+    return "in" if release >= pull_request.released else f"not in (first in {pull_request.released})"
+
+
+def _fixes(rule: Rule, view: View) -> Iterator[Fix]:
+    for way in rule.ways_out:
+        if way.when.evaluate(view.lookup) is False:
+            continue
+        edits = fixes.edits(view.resolved, view.outcome, way.setting, way.value) if way.setting else ()
+        title = way.title
+        if edits:
+            title = f"{title}: add {edits[0].text.strip(' ,').replace(chr(92), '').strip()}" if "{edit}" not in title else title
+        yield Fix(title, way.applicability if edits else "manual", edits, way.cost)
+
+
+def _text(value: Value) -> str:
+    return value.data.show() if isinstance(value.data, Text) else str(value.plain())

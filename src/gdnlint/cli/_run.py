@@ -1,0 +1,188 @@
+"""Options that commands share, and the run behind ``check`` and ``resolve``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from gdnlint.cli._exit import Exit, PipeClosed
+from gdnlint.options import ConfigError, Options
+from gdnlint.report._words import internal_error as internal_error
+from gdnlint.results import Diagnostic, Report
+
+if TYPE_CHECKING:
+    from gdnlint.knowledge import Knowledge
+    from gdnlint.knowledge.schema import Rule
+    from gdnlint.report._terminal import Style
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class Failed(click.ClickException):
+    """A run that cannot start, or a report that cannot be written."""
+
+    exit_code = int(Exit.USAGE)
+
+    def __init__(self, message: str, reported: bool = False) -> None:
+        super().__init__(message)
+        self.reported = reported
+        """Whether the report already says so."""
+
+
+def knowledge_options(command: F) -> F:
+    return click.option(
+        "--rules",
+        "rules",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="A folder of your own rules, frameworks and models, on top of what gdnlint ships. May be repeated.",
+    )(command)
+
+
+def run_options(command: F) -> F:
+    """PATHS and the options that decide what is judged."""
+    for decorate in (
+        knowledge_options,
+        click.option(
+            "--assume",
+            multiple=True,
+            metavar="NAME=VALUE",
+            callback=_assumptions,
+            help="Take an environment variable, arg:1, param:function.name or feature:name as given. May be repeated.",
+        ),
+        click.option(
+            "--vllm-version",
+            metavar="X",
+            callback=_version,
+            help="The vLLM version that runs, whatever the files pin.",
+        ),
+        click.argument("paths", nargs=-1, callback=_paths, metavar="[PATHS]..."),
+    ):
+        command = decorate(command)
+    return command
+
+
+color_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colours; auto also follows NO_COLOR and FORCE_COLOR.",
+)
+
+
+def engine_report(paths: Sequence[Path], options: Options) -> tuple[Report, str]:
+    """The report, and what stopped the run if something did (the report then holds it as a diagnostic)."""
+    from gdnlint import engine
+    from gdnlint.knowledge import KnowledgeError
+
+    try:
+        return engine.run(list(paths), options), ""
+    except (ConfigError, KnowledgeError) as error:
+        return stopped("config", str(error)), str(error)
+    except Exception as error:  # a bug outside any one file: the report must still be whole
+        message = internal_error(error)
+        return stopped("internal-error", message), message
+
+
+def stopped(code: str, message: str) -> Report:
+    """The report of a run that could not start."""
+    return Report(diagnostics=[Diagnostic(code, message, ".", level="error")])
+
+
+def report_mistake(arguments: Sequence[str], error: click.ClickException) -> None:
+    """With ``--format json``, a mistake in the options gives a whole report too, as programs expect."""
+    given = " ".join(arguments).replace("--format=", "--format ")
+    if (
+        not arguments
+        or arguments[0] not in ("check", "resolve")
+        or "--format json" not in given
+        or getattr(error, "reported", False)
+    ):
+        return
+    from gdnlint.report import json_v1
+
+    write(json_v1.render(stopped("usage", error.format_message()), every_launch=True), None)
+
+
+def load_knowledge(rules: Sequence[Path]) -> Knowledge:
+    """Raises Failed if a rules folder is not valid."""
+    from gdnlint import knowledge
+
+    try:
+        return knowledge.load(rules)
+    except knowledge.KnowledgeError as error:
+        raise Failed(str(error)) from error
+
+
+def rule_named(wanted: str, rules: Sequence[Rule]) -> Rule:
+    """The rule with an id or slug. Raises BadParameter with the nearest one."""
+    names = {name.lower(): rule for rule in rules for name in (rule.id, rule.slug)}
+    found = names.get(wanted.lower())
+    if found is not None:
+        return found
+    import difflib
+
+    near = difflib.get_close_matches(wanted.lower(), names, 1, 0.5)
+    hint = f"Did you mean {names[near[0]].id} ({names[near[0]].slug})?" if near else "`gdnlint rules` lists them."
+    raise click.BadParameter(f"'{wanted}' is no rule. {hint}", param_hint="RULE")
+
+
+def write(text: str, file: Path | None, style: Style | None = None) -> None:
+    """To a file, or to standard output: text for people as the terminal takes it, data (no style) as UTF-8."""
+    data = text.encode("utf-8", "replace")
+    if file is None:
+        try:
+            click.echo(text if style else data, nl=False, color=style.color if style else None)
+        except BrokenPipeError as error:
+            # click itself would exit 1, which says that there are findings.
+            raise PipeClosed from error
+        return
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        raise Failed(f"cannot write {file}: {error.strerror}") from error
+
+
+def repository() -> Path:
+    """The top of the git checkout around the current directory, or that directory."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+
+
+def nothing_found(paths: Sequence[Path]) -> str:
+    """What to tell a person about a run over nothing."""
+    where = ", ".join(map(str, paths))
+    return f"Nothing to check: no launch file in {where} (files that git ignores are not read; name one to check it)."
+
+
+def _paths(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[Path, ...]:
+    for path in value:
+        # A broken link is there: it is a diagnostic of its own.
+        if not os.path.lexists(path):
+            raise click.BadParameter(f"'{path}' does not exist.", ctx, parameter, param_hint="PATHS")
+    return tuple(map(Path, value)) or (Path(),)
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
+    if not re.fullmatch(r"v?\d+(\.\d+)+[A-Za-z0-9.+_-]*", value):
+        raise click.BadParameter(f"'{value}' is not a version such as 0.28.0.", ctx, parameter)
+    return value.removeprefix("v")
+
+
+def _assumptions(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for item in value:
+        name, equals, answer = item.partition("=")
+        if not name or not equals:
+            raise click.BadParameter(f"'{item}' is not NAME=VALUE, such as MODEL=Qwen/Qwen3.5-9B.", ctx, parameter)
+        found[name] = answer
+    return found

@@ -1,0 +1,112 @@
+"""``gdnlint check``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import cast
+
+import click
+
+from gdnlint.cli._exit import Exit
+from gdnlint.cli._run import (
+    Failed,
+    color_option,
+    engine_report,
+    load_knowledge,
+    nothing_found,
+    repository,
+    rule_named,
+    run_options,
+    write,
+)
+from gdnlint.options import Options
+from gdnlint.report import json_v1, sarif, text
+from gdnlint.report._terminal import style_for
+from gdnlint.results import SEVERITIES, Report, Severity
+
+
+@click.command("check", short_help="Judge launch files.")
+@run_options
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "concise", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How findings are printed.",
+)
+@click.option("--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to FILE.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([*reversed(SEVERITIES), "never"]),
+    default="warning",
+    show_default=True,
+    help="The mildest severity that makes the exit code 1.",
+)
+@click.option("--select", multiple=True, metavar="RULE", help="Only findings of this rule. May be repeated.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="No findings of this rule. May be repeated.")
+@click.option("--show-launches", is_flag=True, help="List every launch, not only those with findings.")
+@click.option("--hook", is_flag=True, help="For pre-commit: exit 0 if there is nothing to check.")
+@color_option
+@click.option("-v", "--verbose", is_flag=True, help="Leave nothing out of the lists.")
+@click.option("-q", "--quiet", is_flag=True, help="Findings only: no summary, no diagnostics.")
+def command(
+    paths: tuple[Path, ...],
+    vllm_version: str | None,
+    assume: dict[str, str],
+    rules: tuple[Path, ...],
+    format_: str,
+    output_file: Path | None,
+    fail_on: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    show_launches: bool,
+    hook: bool,
+    color: str,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Judge launch files and folders of them (the current directory by default).
+
+    Exits 0 if no finding is at or above --fail-on, 1 if one is, 2 for a mistake in the options or the
+    configuration, and 3 if no file to check was found.
+    """
+    selection = _selection(select, ignore, rules)
+    report, failure = engine_report(paths, Options(vllm_version, assume, rules))
+    report.findings = [finding for finding in report.findings if selection is None or finding.rule in selection]
+    style = style_for(None if output_file else sys.stdout, color)
+    if format_ == "json":
+        write(json_v1.render(report, show_launches), output_file)
+    elif format_ == "sarif":
+        known = [] if failure else load_knowledge(rules).rules
+        write(sarif.render(report, known, repository()), output_file)
+    elif format_ == "concise":
+        write(text.concise(report, style), output_file, style)
+    elif report.files:
+        shown: text.Launches = "all" if show_launches else "undecided" if verbose else "few"
+        write(text.render(report, style, shown, closing=not quiet), output_file, style)
+    if failure:
+        raise Failed(failure, reported=True)
+    if format_ in ("text", "concise") and not quiet:
+        click.echo(text.diagnostics(report.diagnostics, style_for(sys.stderr, color), verbose), nl=False, err=True)
+    if not report.files:
+        click.echo(nothing_found(paths), err=True)
+        return Exit.OK if hook else Exit.NOTHING
+    return Exit.FINDINGS if _fails(report, fail_on) else Exit.OK
+
+
+def _selection(select: tuple[str, ...], ignore: tuple[str, ...], rules: tuple[Path, ...]) -> set[str] | None:
+    """The ids of the rules whose findings count; None for all."""
+    if not select and not ignore:
+        return None
+    known = load_knowledge(rules).rules
+    wanted = {rule_named(name, known).id for name in select} or {rule.id for rule in known}
+    return wanted - {rule_named(name, known).id for name in ignore}
+
+
+def _fails(report: Report, fail_on: str) -> bool:
+    if fail_on == "never":
+        return False
+    worst = SEVERITIES[SEVERITIES.index(cast("Severity", fail_on)) :]
+    return any(finding.severity in worst for finding in report.findings)

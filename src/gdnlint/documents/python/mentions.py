@@ -1,0 +1,106 @@
+"""Cheap looks at a Python text before it is really read."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Collection
+
+DEEPEST = 120
+"""Levels of nesting that are read. Code that people write stays below 30."""
+LONGEST_LINE = 20_000
+"""Characters of one logical line that are read when ``ast`` cannot say how deep it is."""
+
+_SKIPPED = re.compile(
+    r"#[^\n]*"
+    r"|[rRbBuUfFtT]{0,2}(?:'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")",
+    re.DOTALL,
+)
+_NESTED_FSTRING = re.compile(r"\{\s*[rR]?[fF][rR]?['\"]")
+
+
+class TooDeep(Exception):
+    """A text that is nested too deeply to be read."""
+
+
+def mentions_call(text: str, names: Collection[str]) -> bool:
+    """Whether a call's last name, or the name it was imported as, is one of ``names``.
+
+    True as well when ``ast`` of the running Python cannot parse the text.
+    """
+    if not any(name in text for name in names):
+        return False
+    try:
+        tree = parse_ast(text)
+    except TooDeep:
+        return True
+    if tree is None:
+        return True
+    looked_for = set(names)
+    nodes = list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            looked_for.update(a.asname for a in node.names if a.asname and a.name in names)
+        elif isinstance(node, ast.Assign) and _last(node.value) in names:
+            looked_for.update(t.id for t in node.targets if isinstance(t, ast.Name))
+    return any(isinstance(node, ast.Call) and _mentioned(node, looked_for) for node in nodes)
+
+
+def _mentioned(call: ast.Call, names: Collection[str]) -> bool:
+    if _last(call.func) in names:
+        return True
+    # partial(LLM, ...), Thread(target=LLM), (A if x else B)(...): a name handed on is called elsewhere.
+    if not isinstance(call.func, ast.Name | ast.Attribute):
+        return any(_last(n) in names for n in ast.walk(call.func))
+    return any(_last(a) in names for a in call.args)
+
+
+def _last(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return ""
+
+
+def parse_ast(text: str) -> ast.Module | None:
+    """The tree of ``ast``; None if this Python's grammar refuses the text. Raises TooDeep."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text.removeprefix("\ufeff"))
+    except (RecursionError, MemoryError) as error:
+        raise TooDeep from error
+    except (SyntaxError, ValueError) as error:
+        if "too many nested" in str(error):
+            raise TooDeep from error
+        return None
+
+
+def check_depth(text: str, tree: ast.Module | None) -> None:
+    """Raises TooDeep for what would exhaust the stack of a recursive reader."""
+    if tree is not None:
+        level: list[ast.AST] = [tree]
+        for _ in range(DEEPEST):
+            level = [child for node in level for child in ast.iter_child_nodes(node)]
+            if not level:
+                return
+        raise TooDeep
+    if len(_NESTED_FSTRING.findall(text)) > DEEPEST:
+        raise TooDeep
+    depth = longest = start = 0
+    bare = _SKIPPED.sub("", text)
+    for match in re.finditer(r"[(\[{]|[)\]}]|\n", bare):
+        char = match.group()
+        if char == "\n":
+            if depth <= 0:
+                longest, start = max(longest, match.start() - start), match.start()
+        elif char in "([{":
+            depth += 1
+            if depth > DEEPEST:
+                raise TooDeep
+        else:
+            depth = max(depth - 1, 0)
+    if max(longest, len(bare) - start) > LONGEST_LINE:
+        raise TooDeep

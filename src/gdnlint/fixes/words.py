@@ -1,0 +1,71 @@
+"""Edits of command lines and calls: a word replaced or added, in the style around it."""
+
+from __future__ import annotations
+
+import re
+
+from gdnlint.knowledge.schema import FixText
+from gdnlint.launches.model import Insertion
+from gdnlint.results import Edit
+from gdnlint.source import Span
+from gdnlint.values import Value
+
+
+def command(fix: FixText, now: Value | None, place: Insertion, launch: Span) -> tuple[Edit, ...]:
+    """A flag or override: the word that sets it replaced where it stands literally, else one added behind the others."""
+    if now is not None and now.span is not None and now.span.source is launch.source and _is_literal(fix, now.span):
+        return (Edit(now.span, fix.text),)
+    span = place.span
+    at = Span(span.source, span.end, span.end)
+    if place.style == "list":
+        quote = span.text[:1] if span.text[:1] in "'\"" else '"'
+        return (Edit(at, f", {quote}{fix.text}{quote}"),)
+    return (Edit(at, _separator(span, launch) + fix.text),)
+
+
+def _is_literal(fix: FixText, span: Span) -> bool:
+    """Whether the words that set it now are in the file as they are, and nothing else with them."""
+    text = span.text
+    return any(text == name or re.fullmatch(rf"[+~]*{re.escape(name)}=[\w.-]+", text) is not None for name in fix.replaces)
+
+
+def _separator(last: Span, launch: Span) -> str:
+    """A blank, or a continued line where the command has one word a line."""
+    source = launch.source
+    line = source.position(last.start)[0]
+    text = source.line(line)
+    previous = source.line(line - 1)
+    if launch.line == line or not previous.rstrip().endswith("\\"):
+        return " "
+    indent = text[: len(text) - len(text.lstrip())]
+    end = "\r\n" if source.text[max(source.starts[line - 1] - 2, 0) : source.starts[line - 1]] == "\r\n" else "\n"
+    return f" \\{end}{indent}"
+
+
+def keyword(fix: FixText, now: Value | None, call: Span) -> tuple[Edit, ...]:
+    """A keyword argument of a call: replaced where it is written, else added as the last one."""
+    source = call.source
+    if now is not None and now.span is not None and now.span.source is source:
+        name = fix.replaces[0] if fix.replaces else ""
+        if re.match(rf"{re.escape(name)}\s*=", now.span.text):
+            return (Edit(now.span, fix.text.strip('"').replace('": ', "=") if "=" not in fix.text else fix.text),)
+        if re.match(rf"[\"']{re.escape(name)}[\"']\s*:", now.span.text):
+            return (Edit(now.span, f'"{name}": False'),)
+        return ()
+    if "=" not in fix.text:
+        return ()
+    end = call.end - 1
+    if source.text[end : end + 1] != ")":
+        return ()
+    inside = source.text[call.start : end].rstrip()
+    at = call.start + len(inside)
+    if inside.endswith("("):
+        return (Edit(Span(source, at, at), fix.text),)
+    comma = "" if inside.endswith(",") else ","
+    first = source.position(call.start)[0]
+    last = source.position(at - 1)[0]
+    if first == last:
+        return (Edit(Span(source, at, at), f"{comma} {fix.text}"),)
+    line = source.line(last)
+    indent = line[: len(line) - len(line.lstrip())]
+    return (Edit(Span(source, at, at), f"{comma}\n{indent}{fix.text}" + ("," if inside.endswith(",") else "")),)

@@ -1,0 +1,148 @@
+"""Loads ``rules/``: what is known of engines, frameworks, models and unsafe combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from gdnlint.knowledge import reading, schema
+from gdnlint.knowledge.reading import KnowledgeError, Table
+from gdnlint.knowledge.releases import Release
+from gdnlint.knowledge.schema import Knowledge
+
+__all__ = ["Knowledge", "KnowledgeError", "builtin_directory", "load"]
+
+
+def builtin_directory() -> Path:
+    """Where the rules lie: in the package of a wheel, at the top of a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    for candidate in (package / "rules", package.parent.parent / "rules"):
+        if candidate.is_dir():
+            return candidate
+    raise KnowledgeError(f"the rules are missing (looked in {package / 'rules'}); reinstall gdnlint")
+
+
+def load(extra: Iterable[Path] = ()) -> Knowledge:
+    """The built-in knowledge and directories of the user's own. Raises KnowledgeError."""
+    return _load(tuple(Path(directory) for directory in extra))
+
+
+@lru_cache(maxsize=8)
+def _load(extra: tuple[Path, ...]) -> Knowledge:
+    collected = _Collected()
+    for directory in (builtin_directory(), *extra):
+        if not directory.is_dir():
+            raise KnowledgeError(f"{directory}: is no directory of rules")
+        for path in sorted(_rule_files(directory)):
+            collected.add(path)
+    return collected.finish()
+
+
+def _rule_files(directory: Path) -> Iterator[Path]:
+    for path in directory.rglob("*.yaml"):
+        if path.is_file():
+            yield path
+
+
+class _Collected:
+    """Rule files by schema; engines are put together last, from their parts."""
+
+    def __init__(self) -> None:
+        self.engines: list[Table] = []
+        self.flags: dict[Path, Table] = {}
+        self.releases: dict[Path, Table] = {}
+        self.others: list[schema.OtherEngine] = []
+        self.frameworks: dict[str, schema.Framework] = {}
+        self.families: dict[str, schema.Family] = {}
+        self.rules: dict[str, schema.Rule] = {}
+        self.wrappers: dict[str, list[schema.Wrapper]] = {}
+        self.words: list[str] = []
+
+    def add(self, path: Path) -> None:
+        table = Table(reading.load(path), path)
+        kind = table.text("schema")
+        readers = {
+            "gdnlint-engine/1": self._engine,
+            "gdnlint-flags/1": self._flags,
+            "gdnlint-releases/1": self._releases,
+            "gdnlint-other-engine/1": self._other,
+            "gdnlint-framework/1": self._framework,
+            "gdnlint-model/1": self._family,
+            "gdnlint-rule/1": self._rule,
+            "gdnlint-commands/1": self._commands,
+        }
+        if kind not in readers:
+            raise table.error("schema", f"{kind!r} is unknown; one of {', '.join(readers)}")
+        readers[kind](table)
+
+    def _engine(self, table: Table) -> None:
+        self.engines.append(table)
+
+    def _flags(self, table: Table) -> None:
+        self.flags[table.path.parent] = table
+
+    def _releases(self, table: Table) -> None:
+        self.releases[table.path.parent] = table
+
+    def _other(self, table: Table) -> None:
+        self.others.append(schema.parse_other_engine(table))
+
+    def _framework(self, table: Table) -> None:
+        found = schema.parse_framework(table)
+        self.frameworks[found.name] = found
+
+    def _family(self, table: Table) -> None:
+        found = schema.parse_family(table)
+        self.families[found.name] = found
+
+    def _rule(self, table: Table) -> None:
+        found = schema.parse_rule(table)
+        if found.id in self.rules:
+            raise table.error("id", f"{found.id} is taken by {self.rules[found.id].path}")
+        self.rules[found.id] = found
+
+    def _commands(self, table: Table) -> None:
+        for name, items in table.table("wrappers").data.items():
+            many = items if isinstance(items, list) else [items]
+            for item in many:
+                one = schema.parse_wrapper(str(name), Table(item or {}, table.path, table.at(f"wrappers.{name}")))
+                self.wrappers.setdefault(str(name), []).append(one)
+        self.words += table.texts("words")
+        table.raw("wrappers")
+        table.done(("schema",))
+
+    def finish(self) -> Knowledge:
+        engines = {}
+        for table in self.engines:
+            flags, releases = self.flags.get(table.path.parent), self.releases.get(table.path.parent)
+            if flags is None or releases is None:
+                raise table.error("", "an engine needs flags.yaml and releases.yaml beside it")
+            engine = schema.parse_engine(table, schema.parse_flags(flags), _removed(flags), _release_list(releases))
+            engines[engine.name] = engine
+        return Knowledge(
+            engines=engines,
+            other_engines=tuple(self.others),
+            frameworks=tuple(self.frameworks.values()),
+            families=tuple(self.families.values()),
+            rules=tuple(sorted(self.rules.values(), key=lambda rule: rule.id)),
+            wrappers={name: tuple(items) for name, items in self.wrappers.items()},
+            words=tuple(dict.fromkeys(self.words)),
+        )
+
+
+def _removed(table: Table) -> tuple[str, ...]:
+    removed = table.raw("removed", [])
+    names = list(removed) if isinstance(removed, dict | list) else []
+    return tuple(str(name.get("flag")) if isinstance(name, dict) else str(name) for name in names)
+
+
+def _release_list(table: Table) -> tuple[Release, ...]:
+    found = []
+    for item in table.raw("releases", []):
+        text = str(item.get("release", item.get("version"))) if isinstance(item, dict) else str(item)
+        release = Release.parse(text)
+        if release is None:
+            raise table.error("releases", f"{text!r} is no release")
+        found.append(release)
+    return tuple(found)

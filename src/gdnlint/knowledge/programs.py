@@ -1,0 +1,205 @@
+"""Programs in rule files: ordered steps that write engine settings, and the expressions they use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gdnlint.knowledge import conditions
+from gdnlint.knowledge.conditions import ALWAYS, Condition, ConditionError
+from gdnlint.knowledge.reading import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Data as it stands; mappings hold expressions."""
+
+    data: object
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A default that the user's own checkout declares: a class attribute in a Python file."""
+
+    file: str
+    owner: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A reference, and what stands in for it when it is absent."""
+
+    name: str
+    default: Expression | None = None
+    declared: Declared | None = None
+    map: dict[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``{if: COND, then: X, else: Y}``."""
+
+    condition: Condition
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A mapping whose members are expressions; an absent reference leaves its member out."""
+
+    members: tuple[tuple[str, Expression], ...]
+
+
+Expression = Literal | Ref | Choice | Members
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a program."""
+
+    operator: str
+    target: object
+    """What it works on, by operator: ``((field, Expression), ...)``, an Expression, a text."""
+    when: Condition
+    revisions: frozenset[str]
+    """Only for these revisions of the framework; empty: for all."""
+    source: str
+    note: str
+    options: tuple[tuple[str, str], ...]
+    key: str
+
+    def option(self, name: str) -> str:
+        return dict(self.options).get(name, "")
+
+
+OPERATORS: dict[str, dict[str, tuple[str, ...]]] = {
+    "set": {},
+    "fill": {},
+    "update": {"null": ("keep", "drop"), "duplicate": ("override", "refuse")},
+    "under": {},
+    "over": {},
+    "argv": {"true": ("flag",), "false": ("omit", "negative"), "null": ("omit",), "mapping": ("json", "text")},
+    "emit": {
+        "true": ("flag",), "false": ("omit", "negative", "keep"), "null": ("omit", "keep"), "absent": ("omit", "negative"),
+    },
+    "propagate": {"conflict": ("keep", "refuse")},
+    "refuse": {},
+    "assume": {},
+    "mark": {},
+}  # fmt: skip
+"""Every operator with its options and their values; the first value is the default."""
+
+
+def parse_steps(table: Table, key: str, revisions: frozenset[str] = frozenset()) -> tuple[Step, ...]:
+    return tuple(_step(step, revisions) for step in table.tables(key))
+
+
+def _step(table: Table, known: frozenset[str]) -> Step:
+    names = [name for name in table.data if name in OPERATORS]
+    if len(names) != 1:
+        raise table.error("", f"a step has exactly one operator of {', '.join(OPERATORS)}; this one has {names or 'none'}")
+    operator = names[0]
+    options = []
+    for name, values in OPERATORS[operator].items():
+        value = table.text(name, values[0])
+        if value not in values:
+            raise table.error(name, f"must be {' or '.join(values)}")
+        options.append((name, value))
+    revisions = frozenset(table.texts("in"))
+    if revisions - known:
+        raise table.error("in", f"unknown revision {', '.join(sorted(revisions - known))}")
+    if operator == "emit":
+        options.append(("fields", " ".join(table.texts("fields"))))
+    if operator == "mark":
+        options += [("text", table.text("text")), ("field", table.text("field", ""))]
+    if operator == "assume":
+        options.append(("because", table.text("because")))
+    step = Step(
+        operator=operator,
+        target=_target(table, operator),
+        when=condition(table, "when"),
+        revisions=revisions,
+        source=table.text("source"),
+        note=table.text("note", ""),
+        options=tuple(options),
+        key=table.key,
+    )
+    table.done()
+    return step
+
+
+def _target(table: Table, operator: str) -> object:
+    data = table.raw(operator)
+    key = table.at(operator)
+    if operator in ("set", "fill", "under", "over", "assume"):
+        if not isinstance(data, dict) or not data:
+            raise table.error(operator, "takes a mapping of field to expression")
+        return tuple((str(name), expression(table, value, f"{key}.{name}")) for name, value in data.items())
+    if operator == "propagate":
+        if not isinstance(data, dict) or set(data) != {"from", "to"}:
+            raise table.error(operator, "takes {from: KEY, to: [KEY, ...]}")
+        to = data["to"] if isinstance(data["to"], list) else [data["to"]]
+        return str(data["from"]), tuple(str(item) for item in to)
+    if operator in ("update", "argv"):
+        return expression(table, data, key)
+    if operator == "emit":
+        return None
+    if not isinstance(data, str):
+        raise table.error(operator, "takes a text")
+    return data
+
+
+def expression(table: Table, data: object, key: str) -> Expression:
+    """YAML data to an expression. Raises KnowledgeError."""
+    if isinstance(data, str):
+        kind = data.partition(":")[0]
+        if kind in conditions.REFERENCE_KINDS and ":" in data:
+            return Ref(data)
+        return Literal(data)
+    if not isinstance(data, dict):
+        return Literal(data)
+    if "ref" in data:
+        return _ref(table, data, key)
+    if "if" in data:
+        if set(data) != {"if", "then", "else"}:
+            raise table._error(table.path, key, "takes {if: COND, then: X, else: Y}")
+        test = _parse_condition(table.path, data["if"], f"{key}.if")
+        return Choice(test, expression(table, data["then"], f"{key}.then"), expression(table, data["else"], f"{key}.else"))
+    return Members(tuple((str(name), expression(table, value, f"{key}.{name}")) for name, value in data.items()))
+
+
+def _ref(table: Table, data: dict[str, object], key: str) -> Ref:
+    inner = Table(data, table.path, key)
+    name = inner.text("ref")
+    if not isinstance(expression(table, name, key), Ref):
+        raise inner.error("ref", f"{name!r} is no reference; it starts with one of {', '.join(conditions.REFERENCE_KINDS)}")
+    declared, default = None, None
+    if "default" in inner:
+        value = inner.raw("default")
+        if isinstance(value, dict) and "declared" in value:
+            where = Table(value["declared"], table.path, f"{key}.default.declared")
+            declared = Declared(where.text("file"), where.text("class"), where.text("field"))
+            default = expression(table, where.raw("else"), f"{key}.default.declared.else")
+            where.done()
+        else:
+            default = expression(table, value, f"{key}.default")
+    mapping = inner.raw("map")
+    if mapping is not None and not isinstance(mapping, dict):
+        raise inner.error("map", "must be a mapping")
+    inner.done()
+    return Ref(name, default, declared, mapping)
+
+
+def condition(table: Table, key: str) -> Condition:
+    """The condition at a key; absent: always."""
+    data = table.raw(key)
+    return ALWAYS if data is None else _parse_condition(table.path, data, table.at(key))
+
+
+def _parse_condition(path: Path, data: object, key: str) -> Condition:
+    try:
+        return conditions.parse(data, key)
+    except ConditionError as error:
+        raise Table._error(path, error.key, str(error)) from error

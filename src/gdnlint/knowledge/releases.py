@@ -1,0 +1,70 @@
+"""Releases of an engine and ranges of them, as rules write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:\.post\d+)?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Release:
+    """A final release, comparable: ``0.27.1`` -> (0, 27, 1)."""
+
+    parts: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self.parts))
+
+    @classmethod
+    def parse(cls, text: str) -> Release | None:
+        """``0.27.1``, ``v0.27.1``, ``0.27`` (= 0.27.0), ``0.10.1.1``; None for anything else (rc, dev, a digest)."""
+        match = _RELEASE.fullmatch(text.strip())
+        if match is None:
+            return None
+        major, minor, patch, last = match.groups()
+        parts = (int(major), int(minor), int(patch or 0))
+        return cls((*parts, int(last)) if last else parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRange:
+    """``since`` to ``until``, both included; None is open."""
+
+    since: Release | None = None
+    until: Release | None = None
+
+    def __contains__(self, release: Release) -> bool:
+        return (self.since is None or release >= self.since) and (self.until is None or release <= self.until)
+
+    def __str__(self) -> str:
+        if self.since and self.until:
+            return str(self.since) if self.since == self.until else f"{self.since} to {self.until}"
+        if self.since:
+            return f"{self.since} and later"
+        return f"up to {self.until}" if self.until else "all releases"
+
+    @classmethod
+    def parse(cls, text: str) -> ReleaseRange | None:
+        """``0.17.0..0.25.1``, ``0.28.0..``, ``..0.16.0`` or one release; None if it is neither."""
+        low, dots, high = text.partition("..")
+        if not dots:
+            release = Release.parse(low)
+            return cls(release, release) if release else None
+        since, until = Release.parse(low) if low else None, Release.parse(high) if high else None
+        if (low and not since) or (high and not until):
+            return None
+        return cls(since, until)
+
+
+def runs_of(releases: list[Release], known: list[Release]) -> list[tuple[Release, Release]]:
+    """Neighbouring releases (in the order of ``known``) as (first, last) runs."""
+    runs: list[tuple[Release, Release]] = []
+    index = {release: number for number, release in enumerate(known)}
+    for release in releases:
+        if runs and index[release] == index[runs[-1][1]] + 1:
+            runs[-1] = (runs[-1][0], release)
+        else:
+            runs.append((release, release))
+    return runs

@@ -1,0 +1,715 @@
+"""What rule files hold, as typed data. Every word of the vocabulary is declared here, once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gdnlint.knowledge.conditions import ALWAYS, Condition
+from gdnlint.knowledge.programs import Step, condition, parse_steps
+from gdnlint.knowledge.reading import Table
+from gdnlint.knowledge.releases import Release, ReleaseRange
+from gdnlint.results import Applicability, Confidence, Severity
+
+DIALECTS = ("omegaconf_cli", "hydra", "engine_argv", "kwargs", "none")
+INHERITANCE = ("none", "defaults_chain", "hydra_defaults")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One command line flag of an engine and the field it sets."""
+
+    field: str
+    kind: str
+    """``bool`` (has a ``--no-`` form), ``true`` (takes no value), ``value``, ``values``, ``optional``, ``json``."""
+    names: tuple[tuple[str, ReleaseRange], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """A known fault of the engine under a combination of settings."""
+
+    id: str
+    title: str
+    corrupts: bool
+    """Whether it gives wrong tokens (an error) and is not only latent or slow."""
+    affected: ReleaseRange
+    when: Condition
+    references: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """Where a fix that people name stands."""
+
+    number: int
+    title: str
+    state: str
+    """``open``, ``merged``, ``closed`` or ``unknown``."""
+    released: Release | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    name: str
+    title: str
+    releases: tuple[Release, ...]
+    flags: dict[str, Flag]
+    abbreviations: bool
+    negative_prefixes: tuple[tuple[str, ReleaseRange], ...]
+    removed_flags: tuple[str, ...]
+    positional: str
+    config_flag: str
+    steps: tuple[Step, ...]
+    defects: tuple[Defect, ...]
+    pull_requests: tuple[PullRequest, ...]
+    package: str
+    images: tuple[str, ...]
+    """Patterns of container images whose tag is the engine's version."""
+    forks: tuple[str, ...]
+    implies_hybrid: tuple[str, ...]
+    """Settings that only mean something for hybrid models."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherEngine:
+    """An engine that is recognised and left alone."""
+
+    name: str
+    title: str
+    commands: tuple[tuple[str, ...], ...]
+    modules: tuple[str, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    name: str
+    known: ReleaseRange
+    """The releases that know it."""
+    caches_state: ReleaseRange | None
+    """The releases in which it supports prefix caching of its recurrent state in every mode (SupportsMambaPrefixCaching)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    pattern: re.Pattern[str]
+    unless: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models of one architecture family."""
+
+    name: str
+    title: str
+    hybrid: bool
+    mechanism: str
+    mechanism_title: str
+    architectures: tuple[Architecture, ...]
+    model_types: tuple[str, ...]
+    names: tuple[NamePattern, ...]
+    own_head: bool
+    """Whether checkpoints carry their own drafting head, so that ``method: mtp`` needs no model."""
+    known: ReleaseRange
+    methods: tuple[str, ...] = ()
+    """Speculative methods that only models of this family have."""
+    generic_components: tuple[re.Pattern[str], ...] = ()
+    """Parts of a path that say nothing of a model (``checkpoint-310``): its parent is looked at instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    id: str
+    file: str
+    contains: str
+    lacks: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotLaunched:
+    when: Condition
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLaunch:
+    """One engine that a run of a framework starts."""
+
+    name: str
+    at: str
+    """Keys below which its references start; empty: the whole configuration."""
+    per: str
+    """A key whose members each make one launch."""
+    when: Condition
+    engine: str
+    """A reference whose value names the engine; empty: the framework's."""
+    engines: dict[str, str]
+    default_engine: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FixText:
+    """Words that give a setting a value, for one form of launch."""
+
+    setting: str
+    value: object
+    form: str
+    """``flag``, ``override``, ``key`` or ``keyword``."""
+    text: str
+    when: Condition
+    replaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """A Python callable whose arguments configure an engine."""
+
+    name: str
+    positional: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recognise:
+    modules: tuple[str, ...]
+    scripts: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+    keys: tuple[str, ...]
+    """Prefixes of overrides that only this framework has."""
+    recipe: tuple[tuple[str, ...], ...]
+    """Alternatives; a YAML file that holds all keys of one of them is a recipe."""
+    not_recipe: tuple[str, ...]
+    """Keys whose presence says that the YAML file is something else."""
+    calls: tuple[CallForm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inherits:
+    style: str
+    key: str
+    override_marker: str
+    search: tuple[str, ...]
+    config_name: str
+    file_flag: tuple[str, ...]
+    name_flag: tuple[str, ...]
+    directory_flag: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    name: str
+    title: str
+    path: Path
+    engine: str
+    recognise: Recognise
+    dialect: str
+    scalars: str
+    plus: str
+    """What a leading ``+`` of an override does: ``operator``, ``refuse`` or ``key``."""
+    inherits: Inherits
+    revisions: tuple[Revision, ...]
+    switches: tuple[tuple[str, str], ...]
+    """Environment variables that the program reads, with the value that flips it."""
+    not_launched: tuple[NotLaunched, ...]
+    launches: tuple[NamedLaunch, ...]
+    fixes: tuple[FixText, ...]
+    run: dict[str, str] = field(default_factory=dict)
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeverityCase:
+    severity: Severity
+    when: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class WayOut:
+    """A fix that a rule offers: a setting and the value it should get."""
+
+    title: str
+    setting: str
+    value: object
+    applicability: Applicability
+    cost: str
+    when: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    title: str
+    file: str
+    text: str
+    finds: bool
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One unsafe combination or misleading setting. Its examples are its tests and its documentation."""
+
+    id: str
+    slug: str
+    name: str
+    """PascalCase, as SARIF wants it."""
+    path: Path
+    summary: str
+    description: str
+    remediation: str
+    when: Condition
+    severities: tuple[SeverityCase, ...]
+    message: str
+    anchor: tuple[str, ...]
+    """Where the finding stands: the first of these that has a place. ``set:FIELD``, ``ingredient:NAME``, ``mark:NAME``, ``launch``."""
+    related: tuple[str, ...]
+    notes: tuple[str, ...]
+    ways_out: tuple[WayOut, ...]
+    references: tuple[Link, ...]
+    evidence: str
+    tags: tuple[str, ...]
+    precision: Confidence
+    since: str
+    examples: tuple[Example, ...]
+    each: str
+    """A mark name: one finding for each such mark."""
+
+    @property
+    def severity(self) -> Severity:
+        """The highest it can have: what readers that know only one severity a rule show."""
+        return self.severities[0].severity
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """A command that runs another command."""
+
+    name: str
+    subcommands: tuple[tuple[str, ...], ...]
+    value_flags: frozenset[str]
+    positionals: int
+    """Positional words of its own before the command."""
+    separator: str
+    """A word after which the command starts, wherever it is; empty: at the first word that is not its own."""
+    image: bool
+    """Whether its first positional word is a container image."""
+    module_flags: tuple[str, ...]
+    string: str
+    """A flag whose value is a shell script (``-c``)."""
+    environment_flags: tuple[str, ...]
+    entrypoint_flag: str
+    assignments: bool
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Everything that rule files say."""
+
+    engines: dict[str, Engine]
+    other_engines: tuple[OtherEngine, ...]
+    frameworks: tuple[Framework, ...]
+    families: tuple[Family, ...]
+    rules: tuple[Rule, ...]
+    wrappers: dict[str, tuple[Wrapper, ...]]
+    words: tuple[str, ...]
+    """A file that holds none of these words holds no launch."""
+
+    @property
+    def models(self) -> tuple[Family, ...]:
+        return self.families
+
+
+# -- parsing -----------------------------------------------------------------------------------------------------------
+
+
+def parse_range(table: Table, since: str = "since", until: str = "until") -> ReleaseRange:
+    return ReleaseRange(_release(table, since), _release(table, until))
+
+
+def _release(table: Table, key: str) -> Release | None:
+    value = table.raw(key)
+    if value is None:
+        return None
+    release = Release.parse(str(value))
+    if release is None:
+        raise table.error(key, f"{value!r} is no release (0.27.1)")
+    return release
+
+
+_FLAG_NOTES = ("note", "source", "choices", "server", "was", "repeat", "choices_since", "inverse", "count", "text", "deprecated")
+"""What is kept of a flag for readers, and judged by nothing."""
+
+
+def parse_flags(table: Table) -> dict[str, Flag]:
+    flags = {}
+    for name, entry in table.named("flags").items():
+        known = parse_range(entry)
+        names = []
+        for item in entry.raw("flags", []):
+            if isinstance(item, str):
+                names.append((item, known))
+            else:
+                one = Table(item, entry.path, entry.at("flags"))
+                own = parse_range(one)
+                names.append((one.text("flag"), ReleaseRange(own.since or known.since, own.until or known.until)))
+                one.done()
+        kind = entry.text("kind")
+        if kind not in ("bool", "true", "value", "values", "optional", "json"):
+            raise entry.error("kind", "must be bool, true, value, values, optional or json")
+        entry.done(_FLAG_NOTES)
+        flags[name] = Flag(name, kind, tuple(names))
+    return flags
+
+
+def parse_engine(table: Table, flags: dict[str, Flag], removed: tuple[str, ...], releases: tuple[Release, ...]) -> Engine:
+    command = table.table("command_line")
+    prefixes = tuple((item.text("prefix"), parse_range(item)) for item in command.tables("negative"))
+    positional, config_flag = command.text("positional", ""), command.text("config_flag", "")
+    abbreviations = command.flag("abbreviations")
+    command.done()
+    engine = Engine(
+        name=table.text("name"),
+        title=table.text("title"),
+        releases=releases,
+        flags=flags,
+        abbreviations=abbreviations,
+        negative_prefixes=prefixes,
+        removed_flags=removed,
+        positional=positional,
+        config_flag=config_flag,
+        steps=parse_steps(table, "steps"),
+        defects=tuple(_defect(item) for item in table.tables("defects")),
+        pull_requests=tuple(_pull_request(item) for item in table.tables("pull_requests")),
+        package=table.text("package"),
+        images=table.texts("images"),
+        forks=table.texts("forks"),
+        implies_hybrid=table.texts("implies_hybrid"),
+    )
+    table.done(("schema",))
+    return engine
+
+
+def _defect(table: Table) -> Defect:
+    found = Defect(
+        id=table.text("id"),
+        title=table.text("title"),
+        corrupts=table.flag("corrupts"),
+        affected=parse_range(table),
+        when=condition(table, "when"),
+        references=table.texts("references"),
+        note=table.text("note", ""),
+    )
+    table.text("source")
+    table.done()
+    return found
+
+
+def _pull_request(table: Table) -> PullRequest:
+    number = table.raw("number")
+    if not isinstance(number, int):
+        raise table.error("number", "must be a number")
+    state = table.text("state")
+    if state not in ("open", "merged", "closed", "unknown"):
+        raise table.error("state", "must be open, merged, closed or unknown")
+    found = PullRequest(number, table.text("title"), state, _release(table, "released"), table.text("note", ""))
+    table.done()
+    return found
+
+
+def parse_other_engine(table: Table) -> OtherEngine:
+    recognise = table.table("recognise")
+    commands = tuple(tuple(item.split()) for item in recognise.texts("commands"))
+    modules = recognise.texts("modules")
+    recognise.done()
+    found = OtherEngine(table.text("name"), table.text("title"), commands, modules, table.text("because"))
+    table.done(("schema",))
+    return found
+
+
+MECHANISMS = {
+    "gdn": "Gated DeltaNet",
+    "kda": "Kimi Delta Attention",
+    "mamba1": "Mamba",
+    "mamba2": "Mamba-2",
+    "linear_attention": "linear attention",
+    "lightning_attention": "lightning attention",
+    "short_conv": "short convolution",
+    "none": "full attention",
+}
+
+
+def _pattern(table: Table, key: str) -> re.Pattern[str] | None:
+    text = table.raw(key)
+    if text is None:
+        return None
+    try:
+        return re.compile(str(text), re.IGNORECASE)
+    except re.error as error:
+        raise table.error(key, f"is no regular expression: {error}") from error
+
+
+def _architecture(name: str, table: Table) -> Architecture:
+    smpc = table.raw("smpc")
+    caches = parse_range(Table(smpc, table.path, table.at("smpc"))) if isinstance(smpc, dict) else None
+    found = Architecture(name, parse_range(table), caches)
+    table.done(("source", "note", "draft", "is_hybrid", "pooling"))
+    return found
+
+
+def parse_family(table: Table) -> Family:
+    architectures = tuple(_architecture(name, item) for name, item in table.named("architectures").items())
+    patterns = []
+    for item in table.tables("names"):
+        pattern = _pattern(item, "pattern")
+        if pattern is None:
+            raise item.error("pattern", "is missing (a regular expression)")
+        patterns.append(NamePattern(pattern, _pattern(item, "unless")))
+        item.done(("note", "evidence", "since", "until"))
+    mechanism = table.text("mechanism", "none")
+    if mechanism not in MECHANISMS:
+        raise table.error("mechanism", f"must be one of {', '.join(MECHANISMS)}")
+    sinces = [a.known.since for a in architectures if a.known.since]
+    untils = [a.known.until for a in architectures]
+    known = ReleaseRange(
+        min(sinces, default=None), None if any(u is None for u in untils) else max((u for u in untils if u), default=None)
+    )
+    recurrent = table.flag("recurrent", False)
+    attention_free = table.flag("attention_free", False)
+    found = Family(
+        name=table.text("family"),
+        title=table.text("title"),
+        hybrid=recurrent and not attention_free,
+        mechanism=mechanism,
+        mechanism_title=MECHANISMS[mechanism],
+        architectures=architectures,
+        model_types=tuple(map(str, table.table("model_types").data)),
+        names=tuple(patterns),
+        own_head=table.flag("own_mtp_head", False),
+        known=known,
+        methods=table.texts("methods"),
+        generic_components=tuple(re.compile(item, re.IGNORECASE) for item in table.texts("generic_components")),
+    )
+    table.done(("schema", "examples", "draft_architectures", "note", "source", "pooling", "hybrid"))
+    return found
+
+
+def _recognise(table: Table) -> Recognise:
+    recipe = table.raw("recipe", [])
+    if not isinstance(recipe, list) or not all(isinstance(item, list) for item in recipe):
+        raise table.error("recipe", "must be a list of lists of keys")
+    calls = tuple(CallForm(item.text("name"), item.texts("positional")) for item in table.tables("calls"))
+    found = Recognise(
+        modules=table.texts("modules"),
+        scripts=table.texts("scripts"),
+        commands=tuple(tuple(item.split()) for item in table.texts("commands")),
+        keys=table.texts("keys"),
+        recipe=tuple(tuple(map(str, item)) for item in recipe),
+        not_recipe=table.texts("not_recipe"),
+        calls=calls,
+    )
+    table.done()
+    return found
+
+
+def _inherits(table: Table) -> Inherits:
+    style = table.text("style", "none")
+    if style not in INHERITANCE:
+        raise table.error("style", f"must be one of {', '.join(INHERITANCE)}")
+    found = Inherits(
+        style=style,
+        key=table.text("key", "defaults"),
+        override_marker=table.text("override_marker", ""),
+        search=table.texts("search"),
+        config_name=table.text("config_name", ""),
+        file_flag=table.texts("file_flag"),
+        name_flag=table.texts("name_flag"),
+        directory_flag=table.texts("directory_flag"),
+    )
+    table.done()
+    return found
+
+
+def _named_launch(name: str, table: Table, revisions: frozenset[str]) -> NamedLaunch:
+    engine = table.table("engine") if isinstance(table.raw("engine"), dict) else None
+    found = NamedLaunch(
+        name=name,
+        at=table.text("at", ""),
+        per=table.text("per", ""),
+        when=condition(table, "when"),
+        engine=engine.text("ref") if engine else "",
+        engines={str(k): str(v) for k, v in (engine.raw("map", {}) if engine else {}).items()},
+        default_engine=engine.text("default", "") if engine else "",
+        steps=parse_steps(table, "steps", revisions),
+    )
+    if engine:
+        engine.done()
+    table.done()
+    return found
+
+
+def _fix_text(table: Table) -> FixText:
+    form = table.text("form")
+    if form not in ("flag", "override", "key", "keyword"):
+        raise table.error("form", "must be flag, override, key or keyword")
+    found = FixText(
+        setting=table.text("setting"),
+        value=table.raw("value"),
+        form=form,
+        text=table.text("text"),
+        when=condition(table, "when"),
+        replaces=table.texts("replaces"),
+    )
+    table.done()
+    return found
+
+
+def parse_framework(table: Table) -> Framework:
+    revisions = []
+    for item in table.tables("revisions"):
+        marker = item.table("marker")
+        revisions.append(Revision(item.text("id"), marker.text("file", ""), marker.text("contains", ""), marker.text("lacks", "")))
+        marker.done()
+        item.done(("note",))
+    ids = frozenset(revision.id for revision in revisions)
+    dialect = table.text("dialect")
+    if dialect not in DIALECTS:
+        raise table.error("dialect", f"must be one of {', '.join(DIALECTS)}")
+    switches = []
+    for name, item in table.named("env").items():
+        switches.append((name, item.text("equals")))
+        item.done()
+    not_launched = []
+    for item in table.tables("not_launched"):
+        not_launched.append(NotLaunched(condition(item, "when"), item.text("because")))
+        item.done(("source",))
+    found = Framework(
+        name=table.text("name"),
+        title=table.text("title"),
+        path=table.path,
+        engine=table.text("engine"),
+        recognise=_recognise(table.table("recognise")),
+        dialect=dialect,
+        scalars=table.text("scalars", "omegaconf"),
+        plus=table.text("plus", "operator"),
+        inherits=_inherits(table.table("inherits")),
+        revisions=tuple(revisions),
+        switches=tuple(switches),
+        not_launched=tuple(not_launched),
+        launches=tuple(_named_launch(name, item, ids) for name, item in table.named("launches").items()),
+        fixes=tuple(_fix_text(item) for item in table.tables("fix")),
+        run={str(k): str(v) for k, v in table.table("run").data.items()},
+        source=table.text("source", ""),
+    )
+    table.done(("schema",))
+    return found
+
+
+def parse_rule(table: Table) -> Rule:
+    severities = []
+    for item in table.tables("severity"):
+        severities.append(SeverityCase(_severity(item, "is"), condition(item, "when")))
+        item.done()
+    if not severities:
+        raise table.error("severity", "is missing (a list of {is: error, when: COND})")
+    ways = []
+    for item in table.tables("ways_out"):
+        ways.append(_way_out(item))
+    links = []
+    for item in table.tables("references"):
+        links.append(Link(item.text("title"), item.text("url")))
+        item.done()
+    examples = [_example(item, True) for item in table.tables("bad")] + [_example(item, False) for item in table.tables("good")]
+    found = Rule(
+        id=table.text("id"),
+        slug=table.text("slug"),
+        name=table.text("name"),
+        path=table.path,
+        summary=table.text("summary"),
+        description=table.text("description"),
+        remediation=table.text("remediation"),
+        when=condition(table, "when"),
+        severities=tuple(severities),
+        message=table.text("message"),
+        anchor=table.texts("anchor"),
+        related=table.texts("related"),
+        notes=table.texts("notes"),
+        ways_out=tuple(ways),
+        references=tuple(links),
+        evidence=table.text("evidence"),
+        tags=table.texts("tags"),
+        precision=_confidence(table),
+        since=table.text("since"),
+        examples=tuple(examples),
+        each=table.text("each", ""),
+    )
+    if found.when == ALWAYS and not found.each:
+        raise table.error("when", "is missing (a condition), or `each`: a mark")
+    table.done(("schema",))
+    return found
+
+
+def _severity(table: Table, key: str) -> Severity:
+    value: Any = table.text(key)
+    if value not in ("error", "warning", "note"):
+        raise table.error(key, "must be error, warning or note")
+    return value  # type: ignore[no-any-return]
+
+
+def _confidence(table: Table) -> Confidence:
+    value: Any = table.text("precision")
+    if value not in ("high", "medium", "low"):
+        raise table.error("precision", "must be high, medium or low")
+    return value  # type: ignore[no-any-return]
+
+
+def _way_out(table: Table) -> WayOut:
+    applicability: Any = table.text("applicability")
+    if applicability not in ("safe", "unsafe", "manual"):
+        raise table.error("applicability", "must be safe, unsafe or manual")
+    found = WayOut(
+        title=table.text("title"),
+        setting=table.text("setting", ""),
+        value=table.raw("value"),
+        applicability=applicability,
+        cost=table.text("cost", ""),
+        when=condition(table, "when"),
+    )
+    table.done()
+    return found
+
+
+def _example(table: Table, finds: bool) -> Example:
+    found = Example(table.text("title"), table.text("file"), table.text("text"), finds, table.texts("options"))
+    table.done()
+    return found
+
+
+def parse_wrapper(name: str, table: Table) -> Wrapper:
+    positionals = table.raw("positionals", 0)
+    if not isinstance(positionals, int):
+        raise table.error("positionals", "must be a number")
+    found = Wrapper(
+        name=name,
+        subcommands=tuple(tuple(item.split()) for item in table.texts("subcommands")),
+        value_flags=frozenset(table.texts("value_flags")),
+        positionals=positionals,
+        separator=table.text("separator", ""),
+        image=table.flag("image"),
+        module_flags=table.texts("module_flags"),
+        string=table.text("string", ""),
+        environment_flags=table.texts("environment_flags"),
+        entrypoint_flag=table.text("entrypoint_flag", ""),
+        assignments=table.flag("assignments"),
+    )
+    table.done()
+    return found

@@ -1,0 +1,90 @@
+"""What every finder of launches needs: the knowledge, the project, and what is taken as given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gdnlint.knowledge.schema import Knowledge
+from gdnlint.project import Project
+from gdnlint.values import Problem, Question, World
+
+if TYPE_CHECKING:
+    from gdnlint.documents.yaml import Scalars
+    from gdnlint.resolve.inherit import Loader
+
+MOST_SCENARIOS = 24
+"""Alternatives to the default scenario that are tried for one file."""
+
+
+@dataclass(slots=True)
+class Context:
+    """One run's surroundings. ``problems`` collects what the finders could not read."""
+
+    knowledge: Knowledge
+    project: Project
+    env: dict[str, str] = field(default_factory=dict)
+    """Environment variables that the user said are set (``--assume``)."""
+    answers: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def loader(self, scalars: Scalars) -> Loader:
+        """The YAML files of the project, read once for each kind of scalars."""
+        from gdnlint.resolve.inherit import Loader
+
+        key = ("loader", scalars)
+        if key not in self.project.memory:
+            self.project.memory[key] = Loader(self.project, scalars)
+        found = self.project.memory[key]
+        assert isinstance(found, Loader)
+        return found
+
+    def world(self, extra: World | None = None) -> World:
+        env, answers = dict(self.env), dict(self.answers)
+        if extra is not None:
+            env.update(extra.env)
+            answers.update(extra.answers)
+        return World(env, answers)
+
+    def report(self, problems: list[Problem]) -> None:
+        self.problems += [p for p in problems if p not in self.problems]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One change to the default scenario."""
+
+    world: World
+    when: dict[str, str]
+    guards: dict[str, str]
+    text: str = ""
+
+
+def alternatives(questions: list[Question]) -> Iterator[Alternative]:
+    """Other answers to the questions that a run asked, one at a time, bounded."""
+    count = 0
+    for question in sorted(questions, key=lambda q: (not q.name.startswith("guard:"), q.span.start)):
+        for witness in question.witnesses:
+            if question.name.startswith("guard:") and witness == "false":
+                continue
+            count += 1
+            if count > MOST_SCENARIOS:
+                return
+            if question.name.startswith("guard:"):
+                text = f"`{_one_line(question.text)}` (line {question.span.line})"
+                yield Alternative(World({}, {question.name: witness}), {}, {question.name: witness}, text)
+            elif ":" in question.name:
+                yield Alternative(World({}, {question.name: witness}), {question.name: witness}, {})
+            else:
+                yield Alternative(World({question.name: witness}, {}), {question.name: witness}, {})
+
+
+def _one_line(text: str, limit: int = 70) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def directory_of(path: Path) -> Path:
+    return path.parent

@@ -1,0 +1,101 @@
+"""A launch as it is found: what the engine or framework will read, before anything is resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gdnlint.knowledge.schema import Framework, OtherEngine
+from gdnlint.source import Span
+from gdnlint.values import Text, Value, Word
+
+
+@dataclass(frozen=True, slots=True)
+class VersionHint:
+    """A place in the launch itself that names the engine's version."""
+
+    text: Text
+    """An image, ``vllm==0.27.1``, a tag."""
+    span: Span
+    kind: str
+    """``image``, ``requirement``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Where words or keys can be added to a launch, and in which form."""
+
+    form: str
+    """``flag``, ``override``, ``key``, ``keyword``."""
+    span: Span
+    """The last thing of the launch that stays before what is added."""
+    style: str = ""
+    """Kind of the text around: ``shell``, ``yaml``, ``python``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What one run of the file gives for a launch."""
+
+    when: dict[str, str] = field(default_factory=dict)
+    """The scenario: environment and other switches that differ from the default."""
+    guards: dict[str, str] = field(default_factory=dict)
+    """Answers to conditions that the file does not decide."""
+    guard_text: str = ""
+    words: tuple[Word, ...] = ()
+    """The engine's own command line (framework launches: the overrides that were applied)."""
+    tree: Value | None = None
+    """The configuration with its overrides applied."""
+    base: Value | None = None
+    """The configuration before the overrides of the command line."""
+    config: Value | None = None
+    """The file that a flag of the command line names."""
+    arguments: Value | None = None
+    """Keyword arguments of a call."""
+    env: dict[str, Text] = field(default_factory=dict)
+    entry: str = ""
+    """The module or script that runs."""
+    unknown_keys: str = ""
+    """Why keys that are absent may be set all the same."""
+    open_reason: str = ""
+    hints: tuple[VersionHint, ...] = ()
+    extras: tuple[str, ...] = ()
+    """Optional dependencies that the launch installs, by name."""
+    insertion: Insertion | None = None
+    refused: str = ""
+
+    def signature(self) -> tuple[object, ...]:
+        """Equal for variants that configure the same thing."""
+        return (
+            tuple((w.text.marked(), w.spread, w.text.holes) for w in self.words),
+            _shape(self.tree), _shape(self.config), _shape(self.arguments),
+            tuple(sorted((name, text.marked()) for name, text in self.env.items())),
+            self.entry,
+        )  # fmt: skip
+
+
+def _shape(value: Value | None) -> object:
+    if value is None:
+        return None
+    if isinstance(value.data, Text):
+        return value.data.marked(), value.data.holes
+    if isinstance(value.data, dict):
+        return tuple((key, _shape(member)) for key, member in value.data.items())
+    if isinstance(value.data, list):
+        return tuple(_shape(member) for member in value.data)
+    return type(value.data).__name__, value.data
+
+
+@dataclass(slots=True)
+class Launch:
+    """One place that configures one engine."""
+
+    span: Span
+    kind: str
+    """``shell command``, ``recipe``, ``config file``, ``python call``, ``markdown fence``."""
+    framework: Framework | None
+    other: OtherEngine | None
+    directory: Path
+    """Where the version pins are searched from."""
+    variants: list[Variant] = field(default_factory=list)
+    note: str = ""

@@ -1,0 +1,111 @@
+"""Launches in YAML files: a framework's recipe, an engine's own configuration file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from gdnlint.documents.yaml import Loaded, load
+from gdnlint.knowledge.schema import Framework
+from gdnlint.launches.context import Context
+from gdnlint.launches.model import Insertion, Launch, Variant
+from gdnlint.resolve import inherit
+from gdnlint.source import Fragment, Source, Span
+from gdnlint.values import Problem, Value
+
+
+def launches(source: Source, context: Context) -> list[Launch]:
+    """The launch that a YAML file is, if it is one."""
+    loaded = context.loader("omegaconf").loaded(source.file)
+    if isinstance(loaded, Problem):
+        context.report([loaded])
+        return []
+    root = next((d for d in loaded.documents if isinstance(d.data, dict)), None)
+    # The file is only worth a word to its owner when it is one that gdnlint would have read.
+    if root is None:
+        return []
+    framework = recognise(root, context)
+    if framework is None:
+        return []
+    context.report([p for p in loaded.problems if p.code not in ("duplicate-key", "template")])
+    if framework.dialect == "engine_argv":
+        return _config_file(source, framework, context)
+    return _recipe(source, loaded, root, framework, context)
+
+
+def recognise(root: Value, context: Context) -> Framework | None:
+    """The framework whose recipe a mapping is: all keys of one of its alternatives are there."""
+    for framework in context.knowledge.frameworks:
+        recognised = framework.recognise
+        if any(_has(root, key) for key in recognised.not_recipe):
+            continue
+        if any(all(_has(root, key) for key in keys) for keys in recognised.recipe):
+            return framework
+    return None
+
+
+def _has(root: Value, key: str) -> bool:
+    """Whether a dotted key is there; a key that holds dots itself counts too."""
+    if isinstance(root.data, dict) and key in root.data:
+        return True
+    return root.at(key.split(".")) is not None
+
+
+def _config_file(source: Source, framework: Framework, context: Context) -> list[Launch]:
+    """A file for the engine's ``--config``, judged as if it were started with it."""
+    found = load(Fragment.whole(source), "pyyaml")
+    root = next((d for d in found.documents if isinstance(d.data, dict)), None)
+    if root is None:
+        return []
+    variant = Variant(config=root, insertion=_insertion(source, root))
+    return [Launch(_whole(source), "config file", framework, None, source.file.parent, [variant])]
+
+
+def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, context: Context) -> list[Launch]:
+    del loaded
+    inherits = framework.inherits
+    if inherits.style == "defaults_chain":
+        loader = context.loader("omegaconf")
+        found = inherit.defaults_chain(loader, source.file, key=inherits.key, override_marker=inherits.override_marker)
+    elif inherits.style == "hydra_defaults":
+        search = [context.project.root / path for path in inherits.search]
+        place = _config_root(source.file, search)
+        found = inherit.hydra_defaults(context.loader("omegaconf"), source.file, search=search, directory=place)
+    else:
+        found = inherit.Inherited(root)
+    tree = found.tree
+    if framework.recognise.keys and not any(_has(tree, key) for key in framework.recognise.keys):
+        # Its keys alone looked like a recipe, but with all it inherits it is none of this framework.
+        return []
+    context.report(found.problems)
+    variant = Variant(tree=tree, base=tree, unknown_keys=found.missing, insertion=_insertion(source, root))
+    return [Launch(_whole(source), "recipe", framework, None, source.file.parent, [variant])]
+
+
+def _config_root(file: Path, search: list[Path]) -> Path | None:
+    """The framework's config directory that a file lies in: group files are named relative to it."""
+    return next((place for place in search if place in file.parents and file.parent == place), None)
+
+
+def _whole(source: Source) -> Span:
+    """The file without blank lines and comments at its start and end."""
+    text = source.text
+    start = 0
+    for line in text.splitlines(keepends=True):
+        stripped = line.strip().lstrip("\ufeff")
+        if stripped and not stripped.startswith("#") and stripped != "---":
+            break
+        start += len(line)
+    end = len(text.rstrip())
+    return source.span(min(start, end), end)
+
+
+def _insertion(source: Source, root: Value) -> Insertion:
+    del source
+    assert root.span is not None
+    return Insertion("key", root.span, "yaml")
+
+
+def with_tree(variant: Variant, tree: Value) -> Variant:
+    """A variant with another configuration."""
+    return replace(variant, tree=tree)

@@ -1,0 +1,198 @@
+"""Launches in shell scripts, and in whatever holds shell text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gdnlint.documents.shell import Invocation, Run, Script, run_script
+from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
+from gdnlint.launches.commands import Command, recognise, unwrap
+from gdnlint.launches.context import Alternative, Context, alternatives
+from gdnlint.launches.model import Insertion, Launch, Variant
+from gdnlint.launches.overrides import variant_of
+from gdnlint.source import Span
+from gdnlint.values import Text, Word, World
+
+_DEEPEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One recognised command of one run of a script."""
+
+    command: Command
+    program: Framework | OtherEngine
+    span: Span
+    calls: tuple[Span, ...]
+
+
+def launches(script: Script, context: Context, directory: Path, kind: str = "shell command") -> list[Launch]:
+    """Every launch of a script, with a variant for each scenario that changes it."""
+    first = run_script(script, context.world(), project=context.project, directory=directory)
+    context.report(first.problems)
+    made: dict[tuple[object, ...], Launch] = {}
+    _collect(made, first, Alternative(World(), {}, {}), context, directory, kind)
+    if not made and not first.questions:
+        return []
+    questions = list(first.questions)
+    for alternative in alternatives(questions):
+        run = run_script(script, context.world(alternative.world), project=context.project, directory=directory)
+        _collect(made, run, alternative, context, directory, kind)
+    return [without_repeats(launch) for launch in made.values()]
+
+
+def without_repeats(launch: Launch) -> Launch:
+    """A variant that configures what the default does says nothing new."""
+    kept: list[Variant] = []
+    seen: set[object] = set()
+    for variant in launch.variants:
+        key = (bool(variant.when), variant.signature()) if not variant.when else (tuple(variant.when.items()), variant.signature())
+        if key not in seen:
+            seen.add(key)
+            kept.append(variant)
+    launch.variants = kept
+    return launch
+
+
+def _collect(
+    made: dict[tuple[object, ...], Launch], run: Run, alternative: Alternative, context: Context, directory: Path, kind: str
+) -> None:
+    counts: dict[tuple[object, ...], int] = {}
+    for found in _found(run, context, directory, 0):
+        place = (found.span.key(), tuple(call.key() for call in found.calls))
+        number = counts.get(place, 0)
+        counts[place] = number + 1
+        framework = found.program if isinstance(found.program, Framework) else None
+        key = (*place, number, found.program.name)
+        launch = made.get(key)
+        if launch is None:
+            other = found.program if isinstance(found.program, OtherEngine) else None
+            launch = Launch(found.span, kind, framework, other, directory)
+            made[key] = launch
+        if framework is None:
+            launch.variants.append(Variant(when=alternative.when, guards=alternative.guards, guard_text=alternative.text))
+            continue
+        variant = variant_of(framework, found.command, context, directory)
+        launch.variants.append(
+            replace(
+                variant,
+                when=alternative.when,
+                guards=alternative.guards,
+                guard_text=alternative.text,
+                insertion=_insertion(framework, found),
+            )
+        )
+
+
+def _insertion(framework: Framework, found: Found) -> Insertion | None:
+    """Behind the last word that is written in the command itself."""
+    form = "flag" if framework.dialect == "engine_argv" else "override"
+    own = [w for w in found.command.words if not w.spread and w.span.source is found.span.source]
+    own = [w for w in own if found.span.start <= w.span.start and w.span.end <= found.span.end]
+    return Insertion(form, own[-1].span, "shell") if own else None
+
+
+def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[Found]:
+    """The recognised commands of a run, those in strings that it hands to another shell included."""
+    for invocation in run.invocations:
+        yield from _in_invocation(invocation, context, directory, depth)
+    if depth == 0:
+        yield from _in_exports(run, context, directory)
+
+
+def _in_invocation(invocation: Invocation, context: Context, directory: Path, depth: int) -> Iterator[Found]:
+    command = unwrap(invocation.words, invocation.env, context.knowledge)
+    if command is None:
+        return
+    if command.script is not None:
+        yield from _in_string(command.script, command, invocation, context, directory, depth)
+        return
+    program = recognise(command, context.knowledge)
+    if program is not None:
+        yield Found(command, program, invocation.span, invocation.calls)
+        return
+    for word in _script_words(command, context.knowledge):
+        yield from _in_string(word, command, invocation, context, directory, depth)
+    if invocation.stdin is not None and depth < _DEEPEST and _reads_shell(command):
+        inner = run_script(Script(invocation.stdin), context.world(), project=context.project, directory=directory)
+        for found in _found(inner, context, directory, depth + 1):
+            yield replace(found, calls=invocation.calls)
+
+
+def _reads_shell(command: Command) -> bool:
+    from gdnlint.launches.commands import base_name
+
+    return bool(command.words) and base_name(command.words[0]) in {"bash", "sh", "ssh", "zsh", "sbatch", "srun"}
+
+
+def _script_words(command: Command, knowledge: Knowledge) -> Iterator[Word]:
+    """Words of a command nobody knows that hold a whole command line themselves (``tmux new -d "vllm serve ..."``)."""
+    if not command.words or _prints(command):
+        return
+    for word in command.words[1:]:
+        text = word.text.marked()
+        if " " in text.strip() and not word.spread and _mentions_program(text, knowledge):
+            yield word
+
+
+def _prints(command: Command) -> bool:
+    from gdnlint.launches.commands import base_name
+
+    return base_name(command.words[0]) in {
+        "echo", "printf", "log", "info", "warn", "error", "die", "cat", "grep", "sed", "awk", "test", "[", "export", "read", "pkill",
+        "pgrep", "logger", "tee", "curl", "git", "jq", "notify-send", "fail", "usage", "print", "warning", "debug", "perl", "kill", "killall",
+    }  # fmt: skip
+
+
+def _mentions_program(text: str, knowledge: Knowledge) -> bool:
+    return any(word in text for word in knowledge.words)
+
+
+def _in_string(
+    word: Word, command: Command, invocation: Invocation, context: Context, directory: Path, depth: int
+) -> Iterator[Found]:
+    if depth >= _DEEPEST or word.spread:
+        return
+    inner = Script.of(word.text, word.span)
+    run = run_script(
+        inner, context.world(World(_known(command), {})), project=context.project, directory=directory, args=command.script_args[1:]
+    )
+    for found in _found(run, context, directory, depth + 1):
+        merged = {**command.env, **found.command.env}
+        made = replace(found.command, env=merged, hints=found.command.hints + command.hints, extras=found.command.extras + command.extras)
+        span = found.span if found.span.source is invocation.span.source else invocation.span
+        yield Found(made, found.program, span, invocation.calls)
+
+
+def _known(command: Command) -> dict[str, str]:
+    return {name: text.known for name, text in command.env.items() if text.known is not None}
+
+
+def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:
+    """Command lines in exported variables: another script runs them (``COMMAND="uv run ..." sbatch ray.sub``)."""
+    exported = {name: text for invocation in run.invocations for name, text in invocation.env.items()}
+    for text in exported.values():
+        marked = text.marked()
+        if "\n" not in marked and " " not in marked.strip():
+            continue
+        if not _mentions_program(marked, context.knowledge):
+            continue
+        span = _span_of(text)
+        if span is None:
+            continue
+        inner = run_script(Script.of(text, span), context.world(), project=context.project, directory=directory)
+        for found in _found(inner, context, directory, 1):
+            yield replace(found, span=_widest(text, found.span))
+
+
+def _span_of(text: Text) -> Span | None:
+    return next((piece.span for piece in text.pieces if piece.span is not None), None)
+
+
+def _widest(text: Text, span: Span) -> Span:
+    """The lines of a command that stands in several pieces of one file."""
+    spans = [p.span for p in text.pieces if p.span is not None and p.span.source is span.source]
+    start = min((s.start for s in spans if s.start >= span.start), default=span.start)
+    return Span(span.source, min(span.start, start), max([span.end, *(s.end for s in spans)]))

@@ -1,0 +1,142 @@
+"""The files of one run: read once, bounded, never outside the project root."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from gdnlint.source import Source
+from gdnlint.values import Problem
+
+LARGEST = 2 << 20
+"""Bytes of a file that is read; a larger one is a diagnostic (launch files are small)."""
+
+
+LARGEST_LOCK = 32 << 20
+"""Bytes of a lock file that is read."""
+
+
+class Unreadable(Exception):
+    """A file that cannot be read; ``problem`` says why, for the person whose file it is."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class Project:
+    """Reads files below ``root`` and follows references between them.
+
+    ``start`` is the directory that paths in reports are relative to.
+    """
+
+    def __init__(self, root: Path, start: Path | None = None) -> None:
+        self.root = Path(os.path.realpath(root))
+        self.start = Path(os.path.realpath(start)) if start is not None else self.root
+        self._sources: dict[Path, Source | Unreadable] = {}
+        self._names: dict[Path, tuple[str, ...]] = {}
+        self.pins: dict[object, object] = {}
+        """What the version search found in a directory; many launches share it."""
+        self.memory: dict[object, object] = {}
+        """Results that other readers keep for the length of a run."""
+
+    def display(self, path: Path) -> str:
+        """How reports name a path."""
+        return os.path.relpath(path, self.start).replace(os.sep, "/")
+
+    def inside(self, path: Path) -> bool:
+        """Whether a path, its symbolic links resolved, lies below the root."""
+        real = os.path.realpath(path)
+        return real == str(self.root) or real.startswith(str(self.root) + os.sep)
+
+    def exists(self, path: Path) -> bool:
+        """Whether a regular file lies there, inside the root."""
+        try:
+            return self.inside(path) and stat.S_ISREG(os.stat(path).st_mode)
+        except (OSError, ValueError):
+            return False
+
+    def source(self, path: Path, display: str | None = None) -> Source:
+        """The text of a file. Raises Unreadable: outside the root, not a regular file, too large, not UTF-8."""
+        absolute = Path(os.path.abspath(path))
+        found = self._sources.get(absolute)
+        if found is None:
+            found = self._read(absolute, display or self.display(absolute))
+            self._sources[absolute] = found
+        if isinstance(found, Unreadable):
+            raise found
+        return found
+
+    def large(self, path: Path) -> Source | None:
+        """A lock file, which may be larger than a launch file; None if it cannot be read."""
+        absolute = Path(os.path.abspath(path))
+        if absolute not in self._sources:
+            try:
+                data = read_bounded(absolute, LARGEST_LOCK) if self.inside(absolute) else b""
+            except (OSError, ValueError):
+                return None
+            self._sources[absolute] = decode(data, self.display(absolute), absolute)
+        found = self._sources[absolute]
+        return None if isinstance(found, Unreadable) else found
+
+    def names(self, folder: Path) -> tuple[str, ...]:
+        """The names in a directory, sorted; none if it cannot be listed or lies outside the root."""
+        found = self._names.get(folder)
+        if found is None:
+            try:
+                found = tuple(sorted(os.listdir(folder))) if self.inside(folder) else ()
+            except OSError:
+                found = ()
+            self._names[folder] = found
+        return found
+
+    def add(self, path: Path, source: Source) -> None:
+        """Keep a source that was read elsewhere (standard input, discovery)."""
+        self._sources[Path(os.path.abspath(path))] = source
+
+    def _read(self, path: Path, display: str) -> Source | Unreadable:
+        if not self.inside(path):
+            return Unreadable(
+                Problem("outside-root", f"{display} lies outside the project root and is not read", path=display)
+            )
+        try:
+            data = read_bounded(path)
+        except OSError as error:
+            return Unreadable(Problem("unreadable", f"cannot read {display}: {error.strerror}", path=display))
+        except ValueError as error:
+            return Unreadable(Problem("unreadable", f"cannot read {display}: {error}", path=display))
+        return decode(data, display, path)
+
+
+def read_bounded(path: Path, largest: int = LARGEST) -> bytes:
+    """The bytes of a regular file. Never blocks on a FIFO or a device; ValueError says what it is instead."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0))
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("it is not a regular file")
+        if status.st_size > largest:
+            raise ValueError(f"it has {status.st_size:,} bytes, more than {largest:,}")
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            data = file.read(largest + 1)
+        if len(data) > largest:
+            raise ValueError(f"it grew past {largest:,} bytes while it was read")
+        return data
+    finally:
+        os.close(descriptor)
+
+
+def decode(data: bytes, display: str, path: Path) -> Source | Unreadable:
+    """Bytes to a source. UTF-8 (a BOM stays as one character) or UTF-16 with a BOM."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"{display} is not valid {encoding.upper()} (byte {error.start}, line {line}); it was not read"
+        return Unreadable(Problem("encoding", message, path=display))
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        return Unreadable(Problem("encoding", f"{display} holds a NUL byte (line {line}); it was not read", path=display))
+    return Source(display, text, path)

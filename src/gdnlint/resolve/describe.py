@@ -1,0 +1,203 @@
+"""Resolved launches in words and places: provenance, ingredients, versions. Judges nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from gdnlint.resolve.evaluate import APC, SPECULATION, Evaluation
+from gdnlint.resolve.outcome import Outcome, Resolved, over_releases
+from gdnlint.resolve.program import Assignment, Slot
+from gdnlint.results import Ingredient, Setting, State, Step, Version
+from gdnlint.source import Span
+from gdnlint.values import Text, Value
+
+Labelled = tuple[Span, str]
+
+
+def show(value: Value | None, limit: int = 60) -> str:
+    """A value as people write it, shortened."""
+    if value is None:
+        return "unset"
+    if isinstance(value.data, Text):
+        text = value.data.show()
+    elif isinstance(value.data, str):
+        text = value.data
+    elif isinstance(value.data, dict | list):
+        text = json.dumps(_shown(value), ensure_ascii=False)
+    elif value.data is None:
+        text = "null"
+    else:
+        text = str(value.data).lower() if isinstance(value.data, bool) else str(value.data)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _shown(value: Value) -> object:
+    if isinstance(value.data, Text):
+        return value.data.show()
+    if isinstance(value.data, dict):
+        return {key: _shown(member) for key, member in value.data.items()}
+    if isinstance(value.data, list):
+        return [_shown(member) for member in value.data]
+    return value.data
+
+
+def how(assignment: Assignment) -> str:
+    """How a setting got its value: ``override trainer.mtp.enabled=true``, ``default of InferenceEngineConfig``."""
+    value = assignment.value
+    if value is None:
+        return assignment.note or "unset"
+    if value.route in ("flag", "override", "key", "keyword"):
+        joined = "=" if value.route in ("override", "keyword") else " "
+        word = {"flag": "flag", "override": "override", "key": "key", "keyword": "argument"}[value.route]
+        tail = "" if value.route == "flag" and value.data is True else f"{joined if value.route != 'key' else ': '}{show(value)}"
+        return f"{word} {value.name}{tail}"
+    if value.route == "declared":
+        return f"default declared by {value.name} = {show(value)}"
+    return assignment.note or (f"default of {value.name}" if value.name else "set by the program")
+
+
+def steps(slot: Slot) -> tuple[Step, ...]:
+    """The provenance of a setting, oldest first."""
+    found: list[Step] = []
+    for assignment in slot.history:
+        value = assignment.value
+        for cause in assignment.because:
+            if cause.span is not None and cause.name:
+                found.append(Step(f"because {cause.name} is {show(cause)}", cause.plain(), "via", cause.span))
+            for place in cause.places:
+                found.append(Step(place.what, None, "via", place.span))
+        if value is not None:
+            for place in reversed(value.places):
+                found.append(Step(place.what, None, "via", place.span))
+        span = value.span if value is not None else None
+        plain = value.plain() if value is not None else None
+        found.append(Step(how(assignment), plain, assignment.outcome, span, assignment.source))
+    return tuple(found)
+
+
+def settings(resolved: Resolved, outcome: Outcome) -> dict[str, Setting]:
+    """The effective settings of the default scenario."""
+    shown = outcome.shown
+    others = [e for o in resolved.default for e in o.evaluations]
+    found: dict[str, Setting] = {}
+    for name, slot in sorted(shown.state.settings.items()):
+        if slot.value is None and not slot.history:
+            continue
+        values = [e.state._setting(name) for e in others]
+        found[name] = _setting(slot, values)
+    for name in (APC, SPECULATION):
+        if name not in found:
+            found[name] = Setting(None, "known" if name == SPECULATION else "unknown", ())
+    return found
+
+
+def _setting(slot: Slot, values: list[Value | None]) -> Setting:
+    provenance = steps(slot)
+    known = [v for v in values if v is None or v.is_known]
+    plain = {json.dumps(v.plain() if v is not None else None, sort_keys=True) for v in known}
+    state: State
+    if len(known) < len(values):
+        reason = next((hole.reason for v in values if v is not None for hole in v.holes()), "")
+        state = "conditional" if plain else "unknown"
+        value = slot.value.plain() if slot.value is not None else None
+        return Setting(value if isinstance(value, dict) else None, state, provenance, reason)
+    if len(plain) > 1:
+        return Setting(None, "conditional", provenance, "it differs by release or by a condition in the file")
+    return Setting(slot.value.plain() if slot.value is not None else None, "known", provenance)
+
+
+def version(outcome: Outcome) -> Version:
+    return Version(outcome.pin.value, outcome.pin.text, outcome.pin.span)
+
+
+def ingredients(outcome: Outcome) -> dict[str, Ingredient]:
+    shown = outcome.shown
+    return {
+        "hybrid": _hybrid(shown),
+        "speculation": _speculation(shown),
+        "prefix_caching": _prefix_caching(shown, outcome),
+    }
+
+
+def _hybrid(evaluation: Evaluation) -> Ingredient:
+    model = evaluation.model
+    name = model.name or "the model"
+    if model.hybrid is None:
+        return Ingredient(None, f"whether it is a hybrid model is not known: {model.how}", tuple(_places(model.value, "the model")))
+    if not model.hybrid:
+        return Ingredient(False, f"{name} is no hybrid model ({model.how})", tuple(_places(model.value, "the model")))
+    kind = f" ({model.family.mechanism_title})" if model.family else ""
+    sentence = f"{name} is a hybrid model{kind}"
+    if model.how != "by its name":
+        sentence += f": {model.how}"
+    return Ingredient(True, sentence, tuple(_places(model.value, f"hybrid model{kind}")))
+
+
+def _speculation(evaluation: Evaluation) -> Ingredient:
+    slot = evaluation.state.settings.get(SPECULATION)
+    value = slot.value if slot is not None else None
+    if slot is None or value is None or value.data is None:
+        last = slot.history[-1] if slot is not None and slot.history else None
+        why = f" ({how(last)})" if last is not None and last.value is not None else ""
+        return Ingredient(False, f"speculative decoding is off{why}", tuple(_assigned(slot, "off")))
+    if isinstance(value.data, Text):
+        reason = next((hole.reason for hole in value.holes()), "something outside the files")
+        return Ingredient(None, f"speculative decoding depends on {reason}", tuple(_assigned(slot, "speculative decoding")))
+    label = f"speculative decoding: {drafting(value)}"
+    note = next((a.note for a in reversed(slot.history) if a.note and a.outcome == "won" and a.because), "")
+    sentence = f"speculative decoding is on ({drafting(value)})" + (f": {note}" if note else "")
+    return Ingredient(True, sentence, tuple(_assigned(slot, label)))
+
+
+def drafting(value: Value) -> str:
+    """``mtp, 3 draft tokens``."""
+    method, count = value.at(["method"]), value.at(["num_speculative_tokens"])
+    name = show(method) if method is not None and method.data is not None else "a draft model"
+    if count is None or count.data is None or not count.is_known:
+        return name
+    return f"{name}, {count.plain()} draft token{'s' * (count.plain() != 1)}"
+
+
+def _prefix_caching(evaluation: Evaluation, outcome: Outcome) -> Ingredient:
+    slot = evaluation.state.settings.get(APC)
+    truths = {e.prefix_caching for e in outcome.evaluations}
+    if len(truths) > 1 and outcome.combination is None:
+        return Ingredient(None, f"{over_releases(outcome)}; {outcome.pin.text}", tuple(_assigned(slot, "prefix caching")))
+    value = slot.value if slot is not None else None
+    if slot is None or value is None or isinstance(value.data, Text) or value.data is None:
+        reason = next((hole.reason for hole in value.holes()), "something outside the files") if value is not None else "the model"
+        return Ingredient(None, f"prefix caching depends on {reason}", tuple(_assigned(slot, "prefix caching")))
+    last = next((a for a in reversed(slot.history) if a.outcome == "won"), slot.history[-1])
+    state = "on" if value.data else "off"
+    return Ingredient(bool(value.data), f"prefix caching is {state}: {how(last)}", tuple(_assigned(slot, f"prefix caching is {state}")))
+
+
+def _assigned(slot: Slot | None, label: str) -> Iterator[Labelled]:
+    """The places of a setting's winning assignments, then what led to them."""
+    if slot is None:
+        return
+    won = [a for a in slot.history if a.outcome == "won"] or slot.history[-1:]
+    for assignment in reversed(won):
+        if assignment.value is not None and assignment.value.span is not None:
+            yield from _places(assignment.value, label)
+        elif assignment.value is not None and isinstance(assignment.value.data, dict):
+            members = [m for m in assignment.value.data.values() if m.span is not None]
+            causes = [c for c in assignment.because if c.span is not None]
+            for cause in causes:
+                yield from _places(cause, label)
+            for member in members:
+                yield from _places(member, member.name or label)
+            continue
+        for cause in assignment.because:
+            if cause.span is not None:
+                yield from _places(cause, label if assignment.value is None or assignment.value.span is None else cause.name)
+
+
+def _places(value: Value | None, label: str) -> Iterator[Labelled]:
+    if value is None:
+        return
+    if value.span is not None:
+        yield value.span, label
+    for place in value.places:
+        yield place.span, place.what

@@ -1,0 +1,356 @@
+"""One variant of a launch under one release: the effective settings and the three ingredients."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from gdnlint.documents import json_text
+from gdnlint.knowledge.conditions import Truth
+from gdnlint.knowledge.programs import Declared
+from gdnlint.knowledge.releases import Release
+from gdnlint.knowledge.schema import Defect, Engine, Framework, Knowledge, NamedLaunch
+from gdnlint.launches.model import Variant
+from gdnlint.project import Project, Unreadable
+from gdnlint.resolve import models, program
+from gdnlint.resolve.argv import CommandLine
+from gdnlint.resolve.interpolate import lookup as lookup_key
+from gdnlint.resolve.models import Model
+from gdnlint.resolve.program import State, Surroundings
+from gdnlint.values import Hole, Text, Value
+
+APC = "enable_prefix_caching"
+SPECULATION = "speculative_config"
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What one release makes of a launch."""
+
+    release: Release
+    state: State
+    model: Model
+    hybrid: Truth
+    speculation: Truth
+    prefix_caching: Truth
+    defects: tuple[Defect, ...] = ()
+    possible_defects: tuple[Defect, ...] = ()
+    """Their condition is not decided by the files."""
+
+    @property
+    def refused(self) -> str:
+        return self.state.refused
+
+    @property
+    def combination(self) -> Truth:
+        """Whether all three are there; None is undecided. A launch that is refused at start runs nothing."""
+        parts = (self.hybrid, self.speculation, self.prefix_caching)
+        if self.refused or any(part is False for part in parts):
+            return False
+        return None if None in parts else True
+
+
+@dataclass(slots=True)
+class Setting:
+    """What evaluation needs to know besides the variant."""
+
+    knowledge: Knowledge
+    project: Project
+    directory: Path
+    engine: Engine
+    framework: Framework
+    named: NamedLaunch
+    revision: str
+    member: str = ""
+    """The member of ``named.per`` that this launch is."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=64)
+def _grammar(engine_id: int, release: Release) -> CommandLine:
+    return CommandLine(_ENGINES[engine_id], release)
+
+
+_ENGINES: dict[int, Engine] = {}
+
+
+def grammar_of(engine: Engine, release: Release) -> CommandLine:
+    """The command line grammar of a release, made once."""
+    _ENGINES[id(engine)] = engine
+    return _grammar(id(engine), release)
+
+
+def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation:
+    """Run the framework's program, then the engine's, as a release would."""
+    names = _Names(variant, setting, release)
+    state = State(
+        Surroundings(
+            lookup=names.lookup,
+            words=variant.words,
+            declared=lambda declared: declared_default(setting.project, setting.directory, declared),
+            grammar=grammar_of(setting.engine, release),
+            revision=setting.revision,
+            unknown_keys=variant.unknown_keys,
+        ),
+        facts={name: Value(value, route="assumed", name=f"--assume {name}={value}") for name, value in setting.facts.items()},
+        open_reason=variant.open_reason,
+        refused=variant.refused,
+    )
+    names.state = state
+    program.run(setting.named.steps, state)
+    _normalise(state, setting.engine)
+    model = _model(state, variant, setting)
+    names.model = model
+    if not state.refused and model.family is not None and model.hybrid and release not in model.known:
+        since, until = model.known.since, model.known.until
+        edge = f"it came with {since}" if since and release < since else f"it was removed after {until}"
+        state.refused = f"{setting.engine.title} {release} does not know the architecture of {model.name} ({edge})"
+        state.refused_at = model.value
+    refused, at = state.refused, state.refused_at
+    # The settings of a launch that is refused are still worth showing, so the engine's program runs all the same.
+    state.refused = ""
+    program.run(setting.engine.steps, state)
+    if refused:
+        state.refused, state.refused_at = refused, at
+    if state.refused:
+        _finish(state, setting.engine)
+    evaluation = Evaluation(
+        release, state, model, model.hybrid, _speculation(state), _truth(state, APC)
+    )  # fmt: skip
+    _add_defects(evaluation, setting.engine)
+    return evaluation
+
+
+def _finish(state: State, engine: Engine) -> None:
+    """After a refusal, the steps that only describe settings still run (the configuration as it ends up)."""
+    refused, at = state.refused, state.refused_at
+    state.refused = ""
+    program.run([step for step in engine.steps if step.operator != "refuse"], state)
+    state.refused, state.refused_at = refused, at
+
+
+class _Names:
+    """What references mean outside the settings."""
+
+    def __init__(self, variant: Variant, setting: Setting, release: Release) -> None:
+        self.variant = variant
+        self.setting = setting
+        self.release = release
+        self.model: Model | None = None
+        self.state: State | None = None
+        self.env = {name: text.known for name, text in variant.env.items() if text.known is not None}
+
+    def lookup(self, reference: str) -> Value | None:
+        kind, _, name = reference.partition(":")
+        reader = _READERS.get(kind)
+        return reader(self, name) if reader is not None else None
+
+    def key(self, name: str) -> Value | None:
+        tree = self.variant.tree
+        if tree is None:
+            return None
+        named = self.setting.named
+        prefix = ".".join(part for part in (named.at, self.setting.member) if part)
+        full = f"{prefix}.{name}" if prefix and not name.startswith("/") else name.lstrip("/")
+        return lookup_key(tree, full, self.env)
+
+    def environment(self, name: str) -> Value | None:
+        text = self.variant.env.get(name)
+        if text is None:
+            return None
+        known = text.known
+        span = next((piece.span for piece in text.pieces if piece.span is not None), None)
+        return Value(text if known is None else known, span, text.places, "environment", name)
+
+    def entry(self, _name: str) -> Value | None:
+        return Value(self.variant.entry) if self.variant.entry else None
+
+    def engine(self, _name: str) -> Value | None:
+        return Value(str(self.release))
+
+    def of_model(self, name: str) -> Value | None:
+        model = self.model
+        if model is None:
+            return Value.unknown("the model")
+        if name == "hybrid":
+            return Value(model.hybrid) if model.hybrid is not None else Value.unknown(model.how)
+        if name == "caches_state":
+            return Value(model.caches(self.release))
+        if name == "attention_free":
+            return Value(bool(model.family and model.family.name == "mamba"))
+        if model.family is None:
+            return Value.unknown(model.how) if model.hybrid is not False else None
+        facts: dict[str, str | bool] = {
+            "family": model.family.name,
+            "mechanism": model.family.mechanism,
+            "own_head": model.family.own_head,
+        }
+        return Value(facts[name]) if name in facts else None
+
+    def launch(self, name: str) -> Value | None:
+        if name != "drafts_with_itself" or self.state is None:
+            return None
+        drafter, target = self.state._setting("speculative_config.model"), self.state._setting("model")
+        return Value(drafter is not None and target is not None and drafter.plain() == target.plain())
+
+    def file(self, _name: str) -> Value | None:
+        return self.variant.config
+
+    def call(self, _name: str) -> Value | None:
+        return self.variant.arguments
+
+
+_READERS = {
+    "key": _Names.key,
+    "env": _Names.environment,
+    "entry": _Names.entry,
+    "engine": _Names.engine,
+    "model": _Names.of_model,
+    "launch": _Names.launch,
+    "file": _Names.file,
+    "call": _Names.call,
+}
+
+
+def _normalise(state: State, engine: Engine) -> None:
+    """Values as the engine's argument types make them: JSON texts become mappings, 0 and 1 booleans."""
+    for name, slot in state.settings.items():
+        flag, value = engine.flags.get(name), slot.value
+        if flag is None or value is None:
+            continue
+        if flag.kind == "json" and isinstance(value.data, str | Text):
+            text = value.data if isinstance(value.data, Text) else Text.of(value.data, value.span)
+            parsed = json_text.parse(text, value.span)
+            if parsed is not None and isinstance(parsed.data, dict | None):
+                slot.value = replace(value, data=parsed.data)
+        elif flag.kind == "bool" and isinstance(value.data, int) and not isinstance(value.data, bool):
+            slot.value = replace(value, data=bool(value.data))
+        elif flag.kind == "bool" and isinstance(value.data, str):
+            reason = f"the text {value.data!r} where {engine.title} expects true or false"
+            slot.value = replace(value, data=Text.of(Hole(reason), value.span))
+
+
+def _model(state: State, variant: Variant, setting: Setting) -> Model:
+    value = state._setting("model")
+    model = models.identify(value, setting.knowledge, setting.project, setting.directory, setting.aliases)
+    if model.hybrid is not None:
+        return model
+    slot = state.settings.get("model")
+    for earlier in reversed(_earlier_models(variant, slot.history if slot else [], setting)):
+        found = models.identify(earlier, setting.knowledge, setting.project, setting.directory, setting.aliases)
+        if found.hybrid is not None and value is not None and not value.is_known:
+            how = f"{model.how}; the recipe itself names {found.name}"
+            return replace(found, how=how, confidence="medium", value=value)
+    method = state._setting(f"{SPECULATION}.method")
+    if method is not None and isinstance(method.data, str):
+        family = next((f for f in setting.knowledge.families if method.data in f.methods), None)
+        if family is not None:
+            how = f"{model.how}, but only {family.title} has the drafting method {method.data}"
+            return replace(models._of(model.name, family, how, "medium", value), value=value)
+    for name in setting.engine.implies_hybrid:
+        given = state._setting(name)
+        if given is not None and given.span is not None and given.data is not None:
+            return replace(model, hybrid=True, how=f"{model.how}, but {name} is set, which only hybrid models have", confidence="medium")
+    return model
+
+
+def _earlier_models(variant: Variant, history: Sequence[program.Assignment], setting: Setting) -> list[Value]:
+    """Models that the launch's own recipe names and an unknown value replaces."""
+    found = [a.value for a in history if a.value is not None and a.outcome == "lost"]
+    if variant.base is not None:
+        names = _Names(replace(variant, tree=variant.base), setting, setting.engine.releases[-1])
+        state = State(
+            Surroundings(names.lookup, (), lambda _: None, grammar_of(setting.engine, setting.engine.releases[-1]), setting.revision)
+        )
+        program.run([s for s in setting.named.steps if s.operator in ("set", "fill")], state)
+        value = state._setting("model")
+        if value is not None:
+            found.append(value)
+    return found
+
+
+def _truth(state: State, name: str) -> Truth:
+    value = state._setting(name)
+    if value is None or value.data is None:
+        return None
+    if isinstance(value.data, Text):
+        return None
+    return bool(value.data)
+
+
+def _speculation(state: State) -> Truth:
+    value = state._setting(SPECULATION)
+    if value is None or value.data is None:
+        return False
+    if isinstance(value.data, Text):
+        return None
+    return bool(value.data)
+
+
+def _add_defects(evaluation: Evaluation, engine: Engine) -> None:
+    if evaluation.hybrid is False or evaluation.speculation is False:
+        return
+    certain, possible = [], []
+    for defect in engine.defects:
+        if evaluation.release not in defect.affected:
+            continue
+        truth, _ = evaluation.state.test(defect.when)
+        if truth:
+            certain.append(defect)
+        elif truth is None:
+            possible.append(defect)
+    evaluation.defects, evaluation.possible_defects = tuple(certain), tuple(possible)
+
+
+def declared_default(project: Project, directory: Path, declared: Declared) -> Value | None:
+    """The default that a class in the user's own checkout gives an attribute; None if it is not there.
+
+    The file is read, never imported. ``ast`` is enough: an annotated assignment in a class body.
+    """
+    key = ("declared", declared)
+    if key not in project.memory:
+        project.memory[key] = _read_declared(project, directory, declared)
+    found = project.memory[key]
+    assert found is None or isinstance(found, Value)
+    return found
+
+
+def _read_declared(project: Project, directory: Path, declared: Declared) -> Value | None:
+    path = locate(project, directory, declared.file)
+    if path is None:
+        return None
+    try:
+        source = project.source(path)
+        tree = ast.parse(source.text)
+    except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef) or node.name != declared.owner:
+            continue
+        for statement in node.body:
+            if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+                continue
+            if statement.target.id == declared.field and isinstance(statement.value, ast.Constant):
+                line = source.line(statement.lineno)
+                start = source.starts[statement.lineno - 1] + len(line) - len(line.lstrip())
+                data = statement.value.value
+                if data is None or isinstance(data, bool | int | float | str):
+                    span = source.span(start, source.starts[statement.lineno - 1] + len(line.rstrip()))
+                    return Value(data, span, route="declared", name=f"{declared.owner}.{declared.field}")
+    return None
+
+
+def locate(project: Project, directory: Path, name: str) -> Path | None:
+    """A file of a framework's source tree in the user's checkout: below the root, or a directory on the way to it."""
+    folder = directory
+    for _ in range(64):
+        if project.exists(folder / name):
+            return folder / name
+        if folder == project.root or folder == folder.parent:
+            break
+        folder = folder.parent
+    return project.root / name if project.exists(project.root / name) else None

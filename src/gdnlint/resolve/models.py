@@ -1,0 +1,131 @@
+"""Which model family a launch runs, and what that means: hybrid or not, and in which releases."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gdnlint.knowledge.releases import Release, ReleaseRange
+from gdnlint.knowledge.schema import Family, Knowledge
+from gdnlint.project import Project, Unreadable
+from gdnlint.results import Confidence
+from gdnlint.values import Text, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What is known of a launch's model."""
+
+    name: str
+    """As written; holes as ``<NAME>``."""
+    family: Family | None
+    hybrid: bool | None
+    """None: the files do not say."""
+    how: str
+    """Why: ``by its name``, ``config.json says qwen3_next``, ``no model family is known by this name``."""
+    confidence: Confidence
+    known: ReleaseRange = ReleaseRange()
+    """The releases that can run it."""
+    caches_state: ReleaseRange | None = None
+    value: Value | None = None
+
+    def caches(self, release: Release) -> bool:
+        """Whether its class supports caching recurrent state in every mode, in a release."""
+        return self.caches_state is not None and release in self.caches_state
+
+
+def identify(
+    value: Value | None, knowledge: Knowledge, project: Project, directory: Path, aliases: Mapping[str, str] | None = None
+) -> Model:
+    """The model of a launch: the user's alias, a config.json on disk, then its name."""
+    if value is None or value.data is None:
+        return Model("", None, None, "the launch names no model", "low", value=value)
+    text = value.data if isinstance(value.data, Text) else Text.of(str(value.plain()), value.span)
+    shown = text.show()
+    known = text.known
+    if known is not None:
+        if aliases and known in aliases:
+            family = next((f for f in knowledge.families if f.name == aliases[known]), None)
+            if family is not None:
+                return _of(shown, family, "by an alias of the settings", "high", value)
+        found = _from_config(known, shown, knowledge, project, directory, value)
+        if found is not None:
+            return found
+    family = by_name(text.marked(), knowledge.families)
+    if family is not None:
+        return _of(shown, family, "by its name", "high" if known is not None else "medium", value)
+    if known is None:
+        reason = next((hole.reason for hole in text.holes), "something outside the files")
+        return Model(shown, None, None, f"the model depends on {reason}", "low", value=value)
+    return Model(shown, None, None, f"no model family is known by the name {shown}", "low", value=value)
+
+
+def _of(shown: str, family: Family, how: str, confidence: Confidence, value: Value | None) -> Model:
+    ranges = [a.caches_state for a in family.architectures if a.caches_state is not None]
+    return Model(shown, family, family.hybrid, how, confidence, family.known, ranges[0] if ranges else None, value)
+
+
+def _from_config(
+    name: str, shown: str, knowledge: Knowledge, project: Project, directory: Path, value: Value
+) -> Model | None:
+    """What ``config.json`` in a model directory inside the project says."""
+    if not re.match(r"[./~\w]", name) or "\0" in name or len(name) > 1024:
+        return None
+    path = (directory / name / "config.json") if not name.startswith("~") else None
+    if path is None or not project.exists(path):
+        return None
+    try:
+        data = json.loads(project.source(path).text)
+    except (Unreadable, ValueError, RecursionError):
+        return None
+    return from_config(data, shown, project.display(path), knowledge, value) if isinstance(data, dict) else None
+
+
+def from_config(
+    data: Mapping[str, object], shown: str, where: str, knowledge: Knowledge, value: Value | None
+) -> Model | None:
+    """The model that a parsed ``config.json`` describes; None if neither its architecture nor its type is known."""
+    architectures = data.get("architectures")
+    names = [str(item) for item in architectures] if isinstance(architectures, list) else []
+    inner = data.get("text_config")
+    types = [str(data.get("model_type")), *([str(inner.get("model_type"))] if isinstance(inner, dict) else [])]
+    layers = data.get("layer_types") or (inner.get("layer_types") if isinstance(inner, dict) else None)
+    for family in knowledge.families:
+        for architecture in family.architectures:
+            if architecture.name in names:
+                hybrid = family.hybrid and not _all_attention(layers)
+                how = f"{where} says {architecture.name}"
+                return Model(shown, family, hybrid, how, "high", architecture.known, architecture.caches_state, value)
+    for family in knowledge.families:
+        if any(kind in family.model_types for kind in types):
+            made = _of(shown, family, f"{where} says model_type {types[0]}", "high", value)
+            return made if not _all_attention(layers) else Model(shown, family, False, made.how, "high", value=value)
+    if names or types[0] != "None":
+        if isinstance(layers, list) and any(str(layer) in ("linear_attention", "mamba") for layer in layers):
+            return Model(shown, None, True, f"{where} lists recurrent layers", "high", value=value)
+        return Model(shown, None, False, f"{where} says {names[0] if names else types[0]}", "high", value=value)
+    return None
+
+
+def _all_attention(layers: object) -> bool:
+    return isinstance(layers, list) and bool(layers) and all(str(layer) in ("attention", "full_attention") for layer in layers)
+
+
+def by_name(name: str, families: Sequence[Family]) -> Family | None:
+    """The family that a model's name or path points to: its last part that is not generic decides, alone."""
+    generic = [pattern for family in families for pattern in family.generic_components]
+    for part in reversed([p for p in re.split(r"[/\\]", name.lower()) if p]):
+        fits = [family for family in families if _matches(part, family)]
+        if fits:
+            # A known near miss is listed to win over a looser pattern of a family.
+            return next((family for family in fits if not family.hybrid), fits[0])
+        if not any(pattern.search(part) for pattern in generic):
+            return None
+    return None
+
+
+def _matches(part: str, family: Family) -> bool:
+    return any(n.pattern.search(part) and not (n.unless and n.unless.search(part)) for n in family.names)

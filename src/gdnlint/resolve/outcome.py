@@ -1,0 +1,278 @@
+"""A launch over all its variants and the releases it may run on: one verdict, and the sentence that decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gdnlint.knowledge.conditions import Truth
+from gdnlint.knowledge.releases import Release, runs_of
+from gdnlint.knowledge.schema import Engine, Framework, Knowledge, NamedLaunch
+from gdnlint.launches.model import Launch, Variant
+from gdnlint.project import Project, Unreadable
+from gdnlint.resolve import versions
+from gdnlint.resolve.evaluate import APC, Evaluation, Setting, evaluate, locate
+from gdnlint.resolve.interpolate import lookup as lookup_key
+from gdnlint.resolve.versions import Pin
+from gdnlint.results import Combination
+from gdnlint.values import Text, Value
+
+WORDS: dict[Truth, Combination] = {True: "present", False: "absent", None: "undecided"}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One variant: what it comes to on every release it may run on."""
+
+    variant: Variant
+    pin: Pin
+    evaluations: list[Evaluation]
+    combination: Truth
+    decided_by: str = ""
+
+    @property
+    def shown(self) -> Evaluation:
+        """The evaluation that reports speak of: the newest that has the outcome's combination."""
+        fits = [e for e in self.evaluations if e.combination is self.combination]
+        return (fits or self.evaluations)[-1]
+
+
+@dataclass(slots=True)
+class Resolved:
+    """One engine of a launch, resolved."""
+
+    launch: Launch
+    setting: Setting | None
+    """None for an engine that is left alone."""
+    name: str
+    default: list[Outcome] = field(default_factory=list)
+    """The default scenario, once for each way its undecided conditions can go."""
+    scenarios: list[Outcome] = field(default_factory=list)
+    combination: Combination = "absent"
+    decided_by: str = ""
+    note: str = ""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome of the default scenario that reports speak of: the worst."""
+        rank = {True: 0, None: 1, False: 2}
+        return min(self.default, key=lambda o: rank[o.combination], default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user said about everything: options and configuration."""
+
+    vllm_version: str | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+
+
+def resolve(launch: Launch, knowledge: Knowledge, project: Project, settings: Settings) -> Iterator[Resolved]:
+    """Each engine that a launch starts."""
+    if launch.framework is None:
+        title = launch.other.title if launch.other else "another program"
+        because = launch.other.because if launch.other else launch.note
+        yield Resolved(launch, None, "", note=f"{title}, left alone: {because}")
+        return
+    framework = launch.framework
+    revision = _revision(framework, project, launch.directory)
+    for named in framework.launches:
+        for member in _members(named, launch):
+            setting = Setting(
+                knowledge, project, launch.directory, knowledge.engines[framework.engine], framework, named, revision,
+                member, settings.aliases, settings.facts,
+            )  # fmt: skip
+            yield _one(launch, setting, settings)
+
+
+def _members(named: NamedLaunch, launch: Launch) -> list[str]:
+    """The members that each make one launch; without ``per`` there is one, unnamed."""
+    if not named.per:
+        return [""]
+    found: dict[str, None] = {}
+    for variant in launch.variants:
+        below = lookup_key(variant.tree, named.at, {}) if variant.tree is not None and named.at else variant.tree
+        if below is not None and isinstance(below.data, dict):
+            found.update(dict.fromkeys(name for name, value in below.data.items() if isinstance(value.data, dict)))
+    return list(found)
+
+
+def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
+    resolved = Resolved(launch, setting, setting.named.name if len(setting.framework.launches) > 1 else "")
+    made: dict[tuple[object, ...], Outcome | str] = {}
+    notes: list[str] = []
+    for variant in launch.variants:
+        signature = variant.signature()
+        if signature not in made:
+            made[signature] = _outcome(variant, setting, settings)
+        found = made[signature]
+        if isinstance(found, str):
+            notes.append(found)
+            if not variant.when:
+                continue
+            found = Outcome(variant, _no_pin(setting.engine), [], False)
+        outcome = replace(found, variant=variant)
+        (resolved.scenarios if variant.when else resolved.default).append(outcome)
+    if notes:
+        resolved.note = notes[0]
+    resolved.default = [o for o in resolved.default if o.evaluations]
+    _conclude(resolved)
+    return resolved
+
+
+def _no_pin(engine: Engine) -> Pin:
+    return Pin(engine.releases, False, "no version found")
+
+
+def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome | str:
+    """The outcome of a variant, or why no engine of ours is launched."""
+    engine = setting.engine
+    newest = engine.releases[-1]
+    reason = _not_launched(variant, setting, newest)
+    if reason:
+        return reason
+    pin = None
+    if settings.vllm_version is not None:
+        pin = versions.given(engine, settings.vllm_version)
+    if pin is None:
+        pin = versions.find(engine, setting.project, setting.directory, variant.hints, variant.extras)
+    first = evaluate(variant, setting, pin.releases[-1])
+    if pin.exact or first.hybrid is False:
+        outcome = Outcome(variant, pin, [first], first.combination)
+    else:
+        releases = [r for r in pin.releases if first.model.hybrid is None or r in first.model.known] or list(pin.releases)
+        evaluations = [evaluate(variant, setting, release) for release in releases[:-1]]
+        if releases[-1] == pin.releases[-1]:
+            evaluations.append(first)
+        else:
+            evaluations.append(evaluate(variant, setting, releases[-1]))
+        # A release that does not know the launch's flags is not the one that runs it.
+        usable = [e for e in evaluations if not (e.refused and "unrecognized arguments" in e.refused)] or evaluations
+        outcome = Outcome(variant, pin, usable, _over_releases(usable))
+    outcome.decided_by = _decided_by(outcome)
+    return outcome
+
+
+def _over_releases(evaluations: Sequence[Evaluation]) -> Truth:
+    """The combination when the release is open: prefix caching that is asked for counts, a default must agree."""
+    truths = {e.combination for e in evaluations}
+    if len(truths) == 1:
+        return truths.pop()
+    if True in truths and any(_asked_for(e) for e in evaluations if e.combination):
+        return True
+    return None
+
+
+def _asked_for(evaluation: Evaluation) -> bool:
+    """Whether prefix caching is on because somebody said so, not by the engine's default."""
+    slot = evaluation.state.settings.get(APC)
+    return bool(slot and any(a.outcome == "won" and _by_user(a.value) for a in slot.history))
+
+
+def _by_user(value: Value | None) -> bool:
+    return value is not None and value.data is True and (value.span is not None or value.route in ("default", "declared", "framework"))
+
+
+def _decided_by(outcome: Outcome) -> str:
+    if outcome.combination is not None:
+        return ""
+    shown = outcome.shown
+    parts = []
+    if shown.hybrid is None:
+        parts.append(f"whether it is a hybrid model is not known: {shown.model.how}")
+    if shown.speculation is None:
+        parts.append("speculative decoding depends on " + _why(shown, "speculative_config"))
+    apc = {e.prefix_caching for e in outcome.evaluations}
+    if apc == {None}:
+        parts.append("prefix caching depends on " + _why(shown, APC))
+    if len({e.combination for e in outcome.evaluations}) > 1:
+        parts.append(f"{over_releases(outcome)}; {outcome.pin.text}")
+    return "; ".join(parts) or "the files do not decide it"
+
+
+def over_releases(outcome: Outcome) -> str:
+    """``prefix caching is off up to vLLM 0.27.1 and on from 0.28.0``."""
+    releases = [e.release for e in outcome.evaluations]
+    on = [e.release for e in outcome.evaluations if e.prefix_caching and not e.refused]
+    runs = runs_of(on, releases)
+    if not runs:
+        return "prefix caching is on in no release that starts"
+    spoken = []
+    for first, last in runs:
+        if last == releases[-1]:
+            spoken.append(f"from {first}")
+        else:
+            spoken.append(f"in {first}" if first == last else f"in {first} to {last}")
+    before = [r for r in releases if r < runs[0][0]]
+    off = f"off up to vLLM {before[-1]} and " if before else ""
+    return f"prefix caching is {off}on {', '.join(spoken)}"
+
+
+def _why(evaluation: Evaluation, name: str) -> str:
+    value = evaluation.state._setting(name)
+    holes = [hole.reason for hole in value.holes()] if value is not None else []
+    return holes[0] if holes else "something outside the files"
+
+
+def _conclude(resolved: Resolved) -> None:
+    """The verdict of the default scenario, over the ways its undecided conditions can go."""
+    truths = {o.combination for o in resolved.default}
+    if not truths:
+        resolved.combination = "absent"
+        return
+    if len(truths) == 1:
+        resolved.combination = WORDS[truths.pop()]
+        outcome = resolved.outcome
+        resolved.decided_by = outcome.decided_by if outcome is not None else ""
+        return
+    resolved.combination = "undecided"
+    texts = [o.variant.guard_text for o in resolved.default if o.variant.guard_text]
+    present = [o for o in resolved.default if o.combination]
+    verb = "present" if present else "undecided"
+    shown = next((o.variant.guard_text for o in resolved.default if o.combination is not False and o.variant.guard_text), None)
+    text = shown or (texts[0] if texts else "a condition")
+    resolved.decided_by = f"{verb} or absent, as the condition {text} goes"
+
+
+def _not_launched(variant: Variant, setting: Setting, release: Release) -> str:
+    """Why this run starts no engine of ours; empty if it does."""
+    from gdnlint.resolve.evaluate import _Names
+
+    names = _Names(variant, setting, release)
+    for case in setting.framework.not_launched:
+        if case.when.evaluate(names.lookup):
+            return f"not judged: {case.because}"
+    named = setting.named
+    if named.when.evaluate(names.lookup) is False:
+        return f"the {named.name} engine is not started"
+    if named.engine:
+        value = names.lookup(named.engine)
+        name = str(value.plain()) if value is not None and value.is_known else ""
+        engine = named.engines.get(name, name) if name and name != "???" else named.default_engine
+        if engine and engine != setting.engine.name:
+            other = next((o for o in setting.knowledge.other_engines if o.name == engine), None)
+            because = f": {other.because}" if other else ""
+            return f"{other.title if other else engine}, left alone{because}"
+    return ""
+
+
+def _revision(framework: Framework, project: Project, directory: Path) -> str:
+    """The revision of the framework in the user's checkout; without one, the newest."""
+    for revision in framework.revisions:
+        path = locate(project, directory, revision.file) if revision.file else None
+        if path is None:
+            continue
+        try:
+            text = project.source(path).text
+        except Unreadable:
+            continue
+        if (not revision.contains or revision.contains in text) and (not revision.lacks or revision.lacks not in text):
+            return revision.id
+    return framework.revisions[0].id if framework.revisions else ""
+
+
+def unknown_reason(value: Value) -> str:
+    """Why a value is not known; empty if it is."""
+    return next((hole.reason for hole in value.holes()), "") if not isinstance(value.data, Text) or value.data.known is None else ""
