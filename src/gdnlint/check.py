@@ -13,7 +13,18 @@ from gdnlint.resolve import describe
 from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate
 from gdnlint.resolve.outcome import WORDS, Outcome, Resolved
 from gdnlint.resolve.program import Mark
-from gdnlint.results import Confidence, Finding, Fix, Ingredient, LaunchResult, Reference, Related, Scenario, Severity, Version
+from gdnlint.results import (
+    Confidence,
+    Finding,
+    Fix,
+    Ingredient,
+    LaunchResult,
+    Reference,
+    Related,
+    Scenario,
+    Severity,
+    Version,
+)
 from gdnlint.source import Span
 from gdnlint.values import Text, Value
 
@@ -79,7 +90,9 @@ def _is_set(outcome: Outcome) -> bool:
     if slot is None:
         return False
     return any(
-        a.value is not None and a.outcome != "dropped" and (a.value.span is not None or a.value.route in ("default", "declared"))
+        a.value is not None
+        and a.outcome == "won"
+        and (a.value.span is not None or a.value.route in ("default", "declared"))
         for a in slot.history
     )
 
@@ -90,9 +103,15 @@ def launch_result(resolved: Resolved, number: int) -> LaunchResult:
     identity = f"{span.source.path}:{span.line}" + (f"#{number}" if number > 1 else "")
     outcome = resolved.outcome
     framework = resolved.launch.framework
-    engine = resolved.setting.engine.name if resolved.setting else (resolved.launch.other.name if resolved.launch.other else "")
+    engine = (
+        resolved.setting.engine.name
+        if resolved.setting
+        else (resolved.launch.other.name if resolved.launch.other else "")
+    )
     scenarios = tuple(
-        Scenario(o.variant.when, WORDS[o.combination]) for o in resolved.scenarios if WORDS[o.combination] != resolved.combination
+        Scenario(o.variant.when, WORDS[o.combination])
+        for o in resolved.scenarios
+        if WORDS[o.combination] != resolved.combination
     )
     if outcome is None:
         unknown = Ingredient(False, resolved.note or "no engine is launched here")
@@ -149,7 +168,11 @@ def _finding(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str])
     message = rule.message.format_map(words)
     if when:
         spoken = ", ".join(f"{name}={value}" for name, value in when.items())
-        message = f"With {spoken}: {message[0].lower()}{message[1:]}" if not message[:3].isupper() else f"With {spoken}: {message}"
+        message = (
+            f"With {spoken}: {message[0].lower()}{message[1:]}"
+            if not message[:3].isupper()
+            else f"With {spoken}: {message}"
+        )
     return Finding(
         rule=rule.id,
         name=rule.slug,
@@ -169,7 +192,9 @@ def _finding(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str])
 
 
 def _severity(rule: Rule, view: View) -> Severity:
-    return next((case.severity for case in rule.severities if case.when.evaluate(view.lookup)), rule.severities[-1].severity)
+    return next(
+        (case.severity for case in rule.severities if case.when.evaluate(view.lookup)), rule.severities[-1].severity
+    )
 
 
 def _confidence(rule: Rule, view: View) -> Confidence:
@@ -189,7 +214,11 @@ def _words(view: View, named: dict[str, Ingredient]) -> dict[str, str]:
     title = engine.title if engine else ""
     pinned = f"{title} {outcome.pin.value}" if outcome.pin.value else f"an unknown {title} version"
     speculative = shown.state._setting(SPECULATION)
-    method = describe.drafting(speculative) if speculative is not None and isinstance(speculative.data, dict) else "speculative decoding"
+    method = (
+        describe.drafting(speculative)
+        if speculative is not None and isinstance(speculative.data, dict)
+        else "speculative decoding"
+    )
     mark = view.mark
     return _Words(
         model=shown.model.name or "the model",
@@ -231,7 +260,9 @@ def _places_of(anchor: str, view: View, named: dict[str, Ingredient]) -> Iterato
             yield from describe._assigned(slot, name)
     elif kind == "mark" and view.mark is not None:
         value = view.mark.other if name == "other" else view.mark.value
-        label = {"other": "the typed setting, which is replaced", "value": "this has no effect"}.get(name, view.mark.field)
+        label = {"other": "the typed setting, which is replaced", "value": "this has no effect"}.get(
+            name, view.mark.field
+        )
         yield from describe._places(value, "this one wins" if name == "winner" else label)
     elif kind == "refused":
         yield from describe._places(view.outcome.shown.state.refused_at, "refused")
@@ -282,7 +313,11 @@ def _defect_notes(outcome: Outcome, engine: Engine) -> Iterator[str]:
     if outcome.pin.exact:
         defects = [d for d in outcome.shown.defects if d.corrupts]
         if defects:
-            yield f"Known defects of {engine.title} {outcome.pin.value} with these settings: " + "; ".join(map(_defect, defects)) + "."
+            yield (
+                f"Known defects of {engine.title} {outcome.pin.value} with these settings: "
+                + "; ".join(map(_defect, defects))
+                + "."
+            )
         else:
             yield (
                 f"No defect is known for {engine.title} {outcome.pin.value} with these settings, and nobody has proved the "
@@ -298,7 +333,9 @@ def _defect_notes(outcome: Outcome, engine: Engine) -> Iterator[str]:
             if defect.corrupts and evaluation.combination:
                 seen.setdefault(defect.id, (defect, []))[1].append(evaluation.release)
     if seen:
-        spoken = "; ".join(f"{_defect(d)} in {r[0]} to {r[-1]}" if len(r) > 1 else f"{_defect(d)} in {r[0]}" for d, r in seen.values())
+        spoken = "; ".join(
+            f"{_defect(d)} in {r[0]} to {r[-1]}" if len(r) > 1 else f"{_defect(d)} in {r[0]}" for d, r in seen.values()
+        )
         yield f"The {engine.title} version is not known ({outcome.pin.text}). Defects by version: {spoken}."
 
 
@@ -328,7 +365,11 @@ def _fixes(rule: Rule, view: View) -> Iterator[Fix]:
         edits = fixes.edits(view.resolved, view.outcome, way.setting, way.value) if way.setting else ()
         title = way.title
         if edits:
-            title = f"{title}: add {edits[0].text.strip(' ,').replace(chr(92), '').strip()}" if "{edit}" not in title else title
+            title = (
+                f"{title}: add {edits[0].text.strip(' ,').replace(chr(92), '').strip()}"
+                if "{edit}" not in title
+                else title
+            )
         yield Fix(title, way.applicability if edits else "manual", edits, way.cost)
 
 

@@ -5,7 +5,6 @@ checkout the .gitignore files do. Symbolic links to folders are never followed.
 """
 
 # Paths are strings here: a large checkout has tens of thousands of them.
-# ruff: noqa: PTH100, PTH113, PTH114, PTH116, PTH119, PTH122
 
 from __future__ import annotations
 
@@ -69,12 +68,12 @@ KINDS = (
         shebang=re.compile(rb"#!\s*(\S*/)?(env\s+(-\S+\s+)*)?python[\d.]*(\s|$)"),
         content=re.compile(rb"(?:.*\n)*?(?:from [\w.]+ import |import [\w.]+\s|def \w+\(|class \w+)"),
     ),
+    Kind("markdown", (".md", ".mdx", ".markdown")),
 )
 """A new kind is a row. The first that says yes is taken."""
 
 FOREIGN = frozenset(
     {
-        ".md",
         ".rst",
         ".json",
         ".jsonl",

@@ -72,7 +72,9 @@ def _one_file(
     except Exception as error:
         from gdnlint.cli._run import internal_error
 
-        report.diagnostics.append(Diagnostic("internal-error", f"{display}: {internal_error(error)}", display, level="error"))
+        report.diagnostics.append(
+            Diagnostic("internal-error", f"{display}: {internal_error(error)}", display, level="error")
+        )
 
 
 def _judge(source: Source, kind: str, knowledge: Knowledge, project: Project, options: Options, report: Report) -> None:
@@ -108,9 +110,9 @@ def _shell(source: Source, context: Context) -> list[Launch]:
 
 
 def _yaml(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import recipes
+    from gdnlint.launches import manifests, recipes
 
-    return recipes.launches(source, context)
+    return recipes.launches(source, context) + manifests.launches(source, context)
 
 
 def _python(source: Source, context: Context) -> list[Launch]:
@@ -135,11 +137,17 @@ _FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
 
 def _diagnostic(problem: Problem, path: str = "") -> Diagnostic:
     at = problem.span.source.path if problem.span is not None else problem.path or path
-    return Diagnostic(problem.code, problem.message, at, problem.span, "error" if problem.code in _ERRORS else "warning")
+    return Diagnostic(
+        problem.code, problem.message, at, problem.span, "error" if problem.code in _ERRORS else "warning"
+    )
 
 
 def _sort(report: Report) -> None:
     report.launches.sort(key=lambda item: (item.span.source.path, item.span.line, item.span.start, item.id))
-    report.findings.sort(key=lambda item: (item.span.source.path, item.span.line, item.span.start, item.rule, sorted(item.when.items())))
+    report.findings.sort(
+        key=lambda item: (item.span.source.path, item.span.line, item.span.start, item.rule, sorted(item.when.items()))
+    )
     unique = {(d.code, d.message, d.path, d.span.key() if d.span else None): d for d in report.diagnostics}
-    report.diagnostics = sorted(unique.values(), key=lambda d: (d.path, d.span.line if d.span else 0, d.code, d.message))
+    report.diagnostics = sorted(
+        unique.values(), key=lambda d: (d.path, d.span.line if d.span else 0, d.code, d.message)
+    )

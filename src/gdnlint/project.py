@@ -138,5 +138,7 @@ def decode(data: bytes, display: str, path: Path) -> Source | Unreadable:
         return Unreadable(Problem("encoding", message, path=display))
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        return Unreadable(Problem("encoding", f"{display} holds a NUL byte (line {line}); it was not read", path=display))
+        return Unreadable(
+            Problem("encoding", f"{display} holds a NUL byte (line {line}); it was not read", path=display)
+        )
     return Source(display, text, path)

@@ -102,9 +102,7 @@ class Fragment:
 
     __slots__ = ("_offsets", "_shift", "source", "text")
 
-    def __init__(
-        self, text: str, source: Source, offsets: Sequence[int] | None = None, shift: int = 0
-    ) -> None:
+    def __init__(self, text: str, source: Source, offsets: Sequence[int] | None = None, shift: int = 0) -> None:
         """``offsets`` has one file offset a character; without it the text lies at ``shift``, unbroken."""
         if offsets is not None and len(offsets) != len(text):
             raise ValueError("a fragment needs one offset a character")

@@ -78,8 +78,7 @@ class Text:
     def show(self) -> str:
         """For people: holes as ``<...>``."""
         return "".join(
-            f"<{p.content.name or p.content.reason}>" if isinstance(p.content, Hole) else p.content
-            for p in self.pieces
+            f"<{p.content.name or p.content.reason}>" if isinstance(p.content, Hole) else p.content for p in self.pieces
         )
 
     def marked(self) -> str:
@@ -188,7 +187,7 @@ class Value:
         return True
 
     @property
-    def scalar(self) -> None | bool | int | float | str | Text:
+    def scalar(self) -> bool | int | float | str | Text | None:
         """The data of a scalar; a mapping or list is an error of the caller."""
         assert not isinstance(self.data, dict | list)
         return self.data
@@ -271,7 +270,7 @@ class Question:
     """``NAME`` (environment variable), ``arg:1``, ``param:function.name``, or ``guard:LINE:COLUMN`` for a
     condition that nothing in the files decides."""
     witnesses: tuple[str, ...]
-    """Values worth trying instead of the default ("unset"), in the order of the text. ``true``/``false`` for a guard."""
+    """Values worth trying instead of "unset", in the order of the text; ``true`` and ``false`` for a guard."""
     span: Span
     text: str = ""
     """For a guard: the condition as written."""
@@ -285,6 +284,9 @@ class World:
     """Environment variables that are set. All others are unset."""
     answers: dict[str, str] = field(default_factory=dict)
     """Answers to other questions by their name (``arg:1``, ``param:...``, ``guard:...``)."""
+    texts: dict[str, Text] = field(default_factory=dict)
+    """Environment variables that another part of the files sets (a service's ``environment:``), with their places.
+    They beat ``env``: what is set there does not come from outside."""
 
 
 @dataclass(frozen=True, slots=True)

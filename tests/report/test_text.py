@@ -11,7 +11,7 @@ from report_samples import cut, finding, serve
 
 from gdnlint.report import resolve_text, text
 from gdnlint.report._terminal import Style, style_for, width_of
-from gdnlint.results import Diagnostic, Edit, Fix, Related, Report
+from gdnlint.results import Diagnostic, Edit, Fix, Related, Report, State
 from gdnlint.source import Source
 
 PLAIN = Style(width=100)
@@ -121,6 +121,13 @@ def test_the_summary_counts_each_severity_and_file() -> None:
     assert shown(report).splitlines()[-2] == "2 errors, 1 warning, 1 note in 2 of 9 files; 0 launches"
 
 
+def test_the_environment_is_said_once() -> None:
+    source = Source("a.sh", "vllm serve x\n")
+    found = finding(cut(source, "vllm"), "With A=1: bad.", when={"A": "1", "B": "2"})
+    assert one(found).splitlines()[0] == "a.sh:1:1: error[GDN001] With A=1: bad (with B=2)"
+    assert shown(Report([found], files=1)).splitlines()[-2] == "1 error in 1 file; 0 launches"
+
+
 def test_undecided_launches_are_few_unless_asked_for() -> None:
     from dataclasses import replace
 
@@ -135,7 +142,7 @@ def test_undecided_launches_are_few_unless_asked_for() -> None:
     ]
     assert sum(line.startswith("undecided:") for line in shown(report, launches="undecided").splitlines()) == 8
     every = shown(report, launches="all").splitlines()
-    assert every[0] == "present: serve.sh:7  shell vllm"
+    assert every[0] == "present: serve.sh:7  absent with ENABLE_MTP=0; shell vllm"
     assert len(every) == 9 + 2
 
 
@@ -249,7 +256,7 @@ def test_no_control_character_of_a_linted_file_reaches_the_terminal() -> None:
     step = replace(launch.settings["model"].provenance[0], what=HOSTILE, value=HOSTILE, span=span, source=HOSTILE)
     setting = replace(launch.settings["model"], value={HOSTILE: [HOSTILE]}, provenance=(step,), reason=HOSTILE)
     ingredient = replace(launch.ingredients["hybrid"], sentence=HOSTILE, places=((span, HOSTILE),))
-    states = ("known", "conditional", "unknown")
+    states: tuple[State, ...] = ("known", "conditional", "unknown")
     launch = replace(
         launch,
         span=span,
@@ -271,7 +278,7 @@ def test_no_control_character_of_a_linted_file_reaches_the_terminal() -> None:
         shown(report, launches="all"),
         text.concise(report, PLAIN),
         text.diagnostics(diagnostics, PLAIN),
-        resolve_text.render(report.launches, PLAIN),
+        resolve_text.render(report, PLAIN),
     ):
         assert "\\x1b" in output
         assert not re.findall(r"[^\x20-\x7e\n…]", output)
@@ -315,6 +322,8 @@ def test_a_place_wider_than_the_terminal_and_a_huge_line_are_cut() -> None:
         lines = one(finding(span)).splitlines()
         assert max(map(width_of, lines[1:])) <= 100
         assert lines[2].count("模") > 10
+    source = Source("a.sh", "e" + "\u0301" * 100_000 + " vllm\n")
+    assert max(map(len, one(finding(cut(source, "vllm"))).splitlines())) < 1000
 
 
 def test_the_diff_of_inserted_removed_and_far_lines() -> None:
@@ -375,8 +384,8 @@ def test_colour_changes_nothing_but_colour() -> None:
     painted = shown(serve(), Style(color=True, width=100))
     assert "\x1b[31m\x1b[1merror[GDN001]\x1b[0m" in painted
     assert re.sub(r"\x1b\[[\d;]*m", "", painted) == shown(serve())
-    painted = resolve_text.render(serve().launches, Style(color=True, width=100))
-    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == resolve_text.render(serve().launches, PLAIN)
+    painted = resolve_text.render(serve(), Style(color=True, width=100))
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == resolve_text.render(serve(), PLAIN)
 
 
 class Terminal(io.StringIO):
@@ -415,7 +424,7 @@ def test_the_width_follows_the_terminal_but_not_below_80(monkeypatch: pytest.Mon
 
 def test_resolve_shows_every_setting_and_where_it_came_from() -> None:
     expect(
-        resolve_text.render(serve().launches, PLAIN),
+        resolve_text.render(serve(), PLAIN),
         """
         conf/base.yaml:1  recipe, framework example, vllm (no version found)
           combination: undecided

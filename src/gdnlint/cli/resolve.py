@@ -39,9 +39,7 @@ def command(
     if format_ == "json":
         write(json_v1.render(report, every_launch=True), output_file)
     elif report.files:
-        write(
-            resolve_text.render(report.launches, style) or f"No launch in {report.files} files.\n", output_file, style
-        )
+        write(resolve_text.render(report, style), output_file, style)
     if failure:
         raise Failed(failure, reported=True)
     if format_ == "text":

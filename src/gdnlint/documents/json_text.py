@@ -84,6 +84,8 @@ class _Reader:
         self.text = text
         self.marked = text.marked()
         self.route = route
+        self.holes = bool(text.holes)
+        """Without holes, a character that looks like a mark is only that character."""
         self.locate = locator(text, span)
         self.shared: tuple[Place, ...] | None = text.places if len(text.pieces) == 1 else None
 
@@ -118,7 +120,7 @@ class _Reader:
         if match is None:
             raise _Invalid
         word = match.group()
-        if has_mark(word):
+        if self.holes and has_mark(word):
             return self.text.cut(at, match.end()), match.end()
         if word in _CONSTANTS:
             return _CONSTANTS[word], match.end()
@@ -155,7 +157,7 @@ class _Reader:
             key_start = at
             if self.marked[at : at + 1] == '"':
                 key, at = scanstring(self.marked, at + 1, True)
-                open_keys = open_keys or has_mark(key)
+                open_keys = open_keys or (self.holes and has_mark(key))
             else:
                 key, at = self.bare_key(at)
                 open_keys = True
@@ -164,7 +166,7 @@ class _Reader:
                 member = f"{name}.{key}" if name else key
                 members[key], at = self.value(self.skip(at + 1), member, depth + 1, key_start)
                 at = self.skip(at)
-            elif not has_mark(key):
+            elif not (self.holes and has_mark(key)):
                 raise _Invalid
             char = self.marked[at : at + 1]
             if char == "}":
@@ -179,6 +181,6 @@ class _Reader:
     def bare_key(self, at: int) -> tuple[str, int]:
         """A hole where a key belongs: it stands for a key or for whole members."""
         match = _BARE.match(self.marked, at)
-        if match is None or not has_mark(match.group()):
+        if match is None or not (self.holes and has_mark(match.group())):
             raise _Invalid
         return match.group(), match.end()

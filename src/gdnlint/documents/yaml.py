@@ -21,6 +21,8 @@ DEEPEST = 200
 """Levels of nesting that are read."""
 LARGEST = 200_000
 """Nodes of one file that are visited, those behind aliases counted each time."""
+MOST_HOPS = 8
+"""Aliases of aliases that a value remembers."""
 
 
 @dataclass
@@ -254,7 +256,8 @@ class _Builder:
         except _Stop:
             pass
         except yaml.reader.ReaderError as error:
-            self.broken(f"the character {error.character!r} is not allowed", int(error.position))
+            code = error.character if isinstance(error.character, int) else ord(error.character[:1] or "\0")
+            self.broken(f"the character U+{code:04X} is not allowed", int(error.position))
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             what = ", ".join(part for part in (error.context, error.problem) if part)
@@ -458,6 +461,9 @@ class _Builder:
             assert isinstance(source.data, dict)
             for key, value in source.data.items():
                 path = f"{frame.path}.{key}" if frame.path else key
+                if key in members and self.flavour != "yaml12" and members[key].plain() != value.plain():
+                    # Releases up to 6.0.3 let the first mapping of a list win, 6.0.4 the last.
+                    value = replace(value, data=Text.of(Hole("the order of merges, which PyYAML releases differ in")))
                 members[key] = value if value.name == path else _moved(value, path, None)
         members.update(frame.members)
         return members
@@ -519,7 +525,7 @@ def _moved(value: Value, path: str, place: Place | None) -> Value:
         data = {key: _moved(v, f"{path}.{key}" if path else key, place) for key, v in data.items()}
     elif isinstance(data, list):
         data = [_moved(v, f"{path}[{number}]", place) for number, v in enumerate(data)]
-    places = value.places if place is None else (place, *value.places)
+    places = value.places if place is None or len(value.places) >= MOST_HOPS else (place, *value.places)
     return replace(value, data=data, name=path, places=places)
 
 

@@ -17,7 +17,19 @@ def edit(fix: FixText, tree: Value | None, now: Value | None, source: Source) ->
         return _replaced(fix, name, literal, now.span)
     if tree is None:
         return ()
+    written = _written(name, fix, tree, source)
+    if written is not None:
+        return _replaced(fix, name, literal, written)
     return _added(name.split(".") if "." in name else [name], literal, tree, source)
+
+
+def _written(name: str, fix: FixText, tree: Value, source: Source) -> Span | None:
+    """Where the file has the key already, with a value that does not count (a null, a false that is dropped)."""
+    for key in (name, *fix.replaces):
+        found = (tree.data.get(key) if isinstance(tree.data, dict) else None) or tree.at(key.split("."))
+        if found is not None and found.span is not None and found.span.source is source and found.route == "key":
+            return found.span
+    return None
 
 
 def _replaced(fix: FixText, name: str, literal: str, span: Span) -> tuple[Edit, ...]:
@@ -39,7 +51,9 @@ def _added(path: list[str], literal: str, tree: Value, source: Source) -> tuple[
         if found is None or not isinstance(found.data, dict) or found.span is None or found.span.source is not source:
             break
         depth, parent = number, found
-    children = [v for v in (parent.data.values() if isinstance(parent.data, dict) else []) if v.span and v.span.source is source]
+    children = [
+        v for v in (parent.data.values() if isinstance(parent.data, dict) else []) if v.span and v.span.source is source
+    ]
     if not children or parent.span is None:
         return ()
     first = min(children, key=lambda value: value.span.start if value.span else 0).span

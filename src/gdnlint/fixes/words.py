@@ -12,7 +12,7 @@ from gdnlint.values import Value
 
 
 def command(fix: FixText, now: Value | None, place: Insertion, launch: Span) -> tuple[Edit, ...]:
-    """A flag or override: the word that sets it replaced where it stands literally, else one added behind the others."""
+    """A flag or override: the word that sets it replaced where it stands literally, else one added behind."""
     if now is not None and now.span is not None and now.span.source is launch.source and _is_literal(fix, now.span):
         return (Edit(now.span, fix.text),)
     span = place.span
@@ -20,13 +20,28 @@ def command(fix: FixText, now: Value | None, place: Insertion, launch: Span) -> 
     if place.style == "list":
         quote = span.text[:1] if span.text[:1] in "'\"" else '"'
         return (Edit(at, f", {quote}{fix.text}{quote}"),)
+    if place.style == "item":
+        return (_item(fix.text, span),)
     return (Edit(at, _separator(span, launch) + fix.text),)
+
+
+def _item(text: str, last: Span) -> Edit:
+    """One more item of a YAML list, on a line below the last one."""
+    source = last.source
+    line, _ = source.position(last.end - 1)
+    start = source.starts[line - 1]
+    end = start + len(source.line(line))
+    before = source.line(source.position(last.start)[0])
+    newline = "\r\n" if source.text[end : end + 1] == "\r" else "\n"
+    return Edit(Span(source, end, end), f"{newline}{before[: before.index('-') + 1]} {text}")
 
 
 def _is_literal(fix: FixText, span: Span) -> bool:
     """Whether the words that set it now are in the file as they are, and nothing else with them."""
     text = span.text
-    return any(text == name or re.fullmatch(rf"[+~]*{re.escape(name)}=[\w.-]+", text) is not None for name in fix.replaces)
+    return any(
+        text == name or re.fullmatch(rf"[+~]*{re.escape(name)}=[\w.-]+", text) is not None for name in fix.replaces
+    )
 
 
 def _separator(last: Span, launch: Span) -> str:

@@ -58,6 +58,8 @@ class _Collected:
         self.rules: dict[str, schema.Rule] = {}
         self.wrappers: dict[str, list[schema.Wrapper]] = {}
         self.words: list[str] = []
+        self.scenario_words: list[str] = []
+        self.module_commands: dict[str, str] = {}
 
     def add(self, path: Path) -> None:
         table = Table(reading.load(path), path)
@@ -109,6 +111,8 @@ class _Collected:
                 one = schema.parse_wrapper(str(name), Table(item or {}, table.path, table.at(f"wrappers.{name}")))
                 self.wrappers.setdefault(str(name), []).append(one)
         self.words += table.texts("words")
+        self.scenario_words += table.texts("scenario_words")
+        self.module_commands |= {str(name): str(command) for name, command in table.table("modules").data.items()}
         table.raw("wrappers")
         table.done(("schema",))
 
@@ -128,6 +132,8 @@ class _Collected:
             rules=tuple(sorted(self.rules.values(), key=lambda rule: rule.id)),
             wrappers={name: tuple(items) for name, items in self.wrappers.items()},
             words=tuple(dict.fromkeys(self.words)),
+            scenario_words=tuple(dict.fromkeys(self.scenario_words)),
+            module_commands=self.module_commands,
         )
 
 

@@ -87,7 +87,9 @@ def parse(data: object, key: str = "when") -> Condition:
     if isinstance(data, list):
         return Combined("all", tuple(parse(part, f"{key}[{i}]") for i, part in enumerate(data)))
     if not isinstance(data, dict) or not data:
-        raise ConditionError(key, "a condition is a reference, a list, or a mapping with one reference, all, any or not")
+        raise ConditionError(
+            key, "a condition is a reference, a list, or a mapping with one reference, all, any or not"
+        )
     parts = [_member(name, operand, f"{key}.{name}") for name, operand in data.items()]
     return parts[0] if len(parts) == 1 else Combined("all", tuple(parts))
 
@@ -117,13 +119,15 @@ def _member(name: object, operand: object, key: str) -> Condition:
 def _reference(name: object, key: str) -> str:
     kind = name.partition(":")[0] if isinstance(name, str) else ""
     if kind not in REFERENCE_KINDS or not isinstance(name, str) or ":" not in name:
-        raise ConditionError(key, f"{name!r} is no reference; it starts with one of {', '.join(REFERENCE_KINDS)}, then a colon")
+        raise ConditionError(
+            key, f"{name!r} is no reference; it starts with one of {', '.join(REFERENCE_KINDS)}, then a colon"
+        )
     return name
 
 
 def _operand(operator: str, value: object, key: str) -> object:
     if operator == "within":
-        ranges = [ReleaseRange.parse(part) for part in ([value] if isinstance(value, str) else value or [])]  # type: ignore[union-attr,attr-defined]
+        ranges = [ReleaseRange.parse(part) for part in ([value] if isinstance(value, str) else value or [])]  # type: ignore[attr-defined]
         if not ranges or any(found is None for found in ranges):
             raise ConditionError(key, f"{value!r} is no range of releases (0.17.0..0.25.1, 0.28.0.., ..0.16.0)")
         return tuple(ranges)

@@ -60,8 +60,14 @@ class Step:
     """One step of a program."""
 
     operator: str
-    target: object
-    """What it works on, by operator: ``((field, Expression), ...)``, an Expression, a text."""
+    assignments: tuple[tuple[str, Expression], ...]
+    """Of set, fill, under, over, assume: each field with its expression."""
+    operand: Expression | None
+    """Of update and argv: what is spread or appended."""
+    text: str
+    """Of refuse: the reason; of mark: its name; of propagate: the key that is copied."""
+    copies: tuple[str, ...]
+    """Of propagate: the keys that are copied to."""
     when: Condition
     revisions: frozenset[str]
     """Only for these revisions of the framework; empty: for all."""
@@ -82,7 +88,8 @@ OPERATORS: dict[str, dict[str, tuple[str, ...]]] = {
     "over": {},
     "argv": {"true": ("flag",), "false": ("omit", "negative"), "null": ("omit",), "mapping": ("json", "text")},
     "emit": {
-        "true": ("flag",), "false": ("omit", "negative", "keep"), "null": ("omit", "keep"), "absent": ("omit", "negative"),
+        "true": ("flag",), "false": ("omit", "negative", "keep"), "null": ("omit", "keep"),
+        "absent": ("omit", "negative"),
     },
     "propagate": {"conflict": ("keep", "refuse")},
     "refuse": {},
@@ -99,7 +106,9 @@ def parse_steps(table: Table, key: str, revisions: frozenset[str] = frozenset())
 def _step(table: Table, known: frozenset[str]) -> Step:
     names = [name for name in table.data if name in OPERATORS]
     if len(names) != 1:
-        raise table.error("", f"a step has exactly one operator of {', '.join(OPERATORS)}; this one has {names or 'none'}")
+        raise table.error(
+            "", f"a step has exactly one operator of {', '.join(OPERATORS)}; this one has {names or 'none'}"
+        )
     operator = names[0]
     options = []
     for name, values in OPERATORS[operator].items():
@@ -116,9 +125,13 @@ def _step(table: Table, known: frozenset[str]) -> Step:
         options += [("text", table.text("text")), ("field", table.text("field", ""))]
     if operator == "assume":
         options.append(("because", table.text("because")))
+    assignments, operand, text, copies = _operands(table, operator)
     step = Step(
         operator=operator,
-        target=_target(table, operator),
+        assignments=assignments,
+        operand=operand,
+        text=text,
+        copies=copies,
         when=condition(table, "when"),
         revisions=revisions,
         source=table.text("source"),
@@ -130,25 +143,30 @@ def _step(table: Table, known: frozenset[str]) -> Step:
     return step
 
 
-def _target(table: Table, operator: str) -> object:
+_Operands = tuple[tuple[tuple[str, "Expression"], ...], "Expression | None", str, tuple[str, ...]]
+
+
+def _operands(table: Table, operator: str) -> _Operands:
+    """(assignments, operand, text, copies) of a step; those that its operator does not have are empty."""
     data = table.raw(operator)
     key = table.at(operator)
     if operator in ("set", "fill", "under", "over", "assume"):
         if not isinstance(data, dict) or not data:
             raise table.error(operator, "takes a mapping of field to expression")
-        return tuple((str(name), expression(table, value, f"{key}.{name}")) for name, value in data.items())
+        pairs = tuple((str(name), expression(table, value, f"{key}.{name}")) for name, value in data.items())
+        return pairs, None, "", ()
     if operator == "propagate":
         if not isinstance(data, dict) or set(data) != {"from", "to"}:
             raise table.error(operator, "takes {from: KEY, to: [KEY, ...]}")
         to = data["to"] if isinstance(data["to"], list) else [data["to"]]
-        return str(data["from"]), tuple(str(item) for item in to)
+        return (), None, str(data["from"]), tuple(map(str, to))
     if operator in ("update", "argv"):
-        return expression(table, data, key)
+        return (), expression(table, data, key), "", ()
     if operator == "emit":
-        return None
+        return (), None, "", ()
     if not isinstance(data, str):
         raise table.error(operator, "takes a text")
-    return data
+    return (), None, data, ()
 
 
 def expression(table: Table, data: object, key: str) -> Expression:
@@ -166,7 +184,9 @@ def expression(table: Table, data: object, key: str) -> Expression:
         if set(data) != {"if", "then", "else"}:
             raise table._error(table.path, key, "takes {if: COND, then: X, else: Y}")
         test = _parse_condition(table.path, data["if"], f"{key}.if")
-        return Choice(test, expression(table, data["then"], f"{key}.then"), expression(table, data["else"], f"{key}.else"))
+        return Choice(
+            test, expression(table, data["then"], f"{key}.then"), expression(table, data["else"], f"{key}.else")
+        )
     return Members(tuple((str(name), expression(table, value, f"{key}.{name}")) for name, value in data.items()))
 
 
@@ -174,7 +194,9 @@ def _ref(table: Table, data: dict[str, object], key: str) -> Ref:
     inner = Table(data, table.path, key)
     name = inner.text("ref")
     if not isinstance(expression(table, name, key), Ref):
-        raise inner.error("ref", f"{name!r} is no reference; it starts with one of {', '.join(conditions.REFERENCE_KINDS)}")
+        raise inner.error(
+            "ref", f"{name!r} is no reference; it starts with one of {', '.join(conditions.REFERENCE_KINDS)}"
+        )
     declared, default = None, None
     if "default" in inner:
         value = inner.raw("default")

@@ -99,6 +99,8 @@ class Architecture:
 class NamePattern:
     pattern: re.Pattern[str]
     unless: re.Pattern[str] | None
+    known: ReleaseRange
+    """Narrower than the family's where a spelling means newer checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +325,10 @@ class Knowledge:
     wrappers: dict[str, tuple[Wrapper, ...]]
     words: tuple[str, ...]
     """A file that holds none of these words holds no launch."""
+    scenario_words: tuple[str, ...] = ()
+    """Where none of these words stands, no environment variable can switch the combination on or off."""
+    module_commands: dict[str, str] = field(default_factory=dict)
+    """Modules that are the body of an installed command: ``python -m MODULE`` is that command."""
 
     @property
     def models(self) -> tuple[Family, ...]:
@@ -346,7 +352,19 @@ def _release(table: Table, key: str) -> Release | None:
     return release
 
 
-_FLAG_NOTES = ("note", "source", "choices", "server", "was", "repeat", "choices_since", "inverse", "count", "text", "deprecated")
+_FLAG_NOTES = (
+    "note",
+    "source",
+    "choices",
+    "server",
+    "was",
+    "repeat",
+    "choices_since",
+    "inverse",
+    "count",
+    "text",
+    "deprecated",
+)
 """What is kept of a flag for readers, and judged by nothing."""
 
 
@@ -371,7 +389,9 @@ def parse_flags(table: Table) -> dict[str, Flag]:
     return flags
 
 
-def parse_engine(table: Table, flags: dict[str, Flag], removed: tuple[str, ...], releases: tuple[Release, ...]) -> Engine:
+def parse_engine(
+    table: Table, flags: dict[str, Flag], removed: tuple[str, ...], releases: tuple[Release, ...]
+) -> Engine:
     command = table.table("command_line")
     prefixes = tuple((item.text("prefix"), parse_range(item)) for item in command.tables("negative"))
     positional, config_flag = command.text("positional", ""), command.text("config_flag", "")
@@ -473,15 +493,16 @@ def parse_family(table: Table) -> Family:
         pattern = _pattern(item, "pattern")
         if pattern is None:
             raise item.error("pattern", "is missing (a regular expression)")
-        patterns.append(NamePattern(pattern, _pattern(item, "unless")))
-        item.done(("note", "evidence", "since", "until"))
+        patterns.append(NamePattern(pattern, _pattern(item, "unless"), parse_range(item)))
+        item.done(("note", "evidence"))
     mechanism = table.text("mechanism", "none")
     if mechanism not in MECHANISMS:
         raise table.error("mechanism", f"must be one of {', '.join(MECHANISMS)}")
     sinces = [a.known.since for a in architectures if a.known.since]
     untils = [a.known.until for a in architectures]
     known = ReleaseRange(
-        min(sinces, default=None), None if any(u is None for u in untils) else max((u for u in untils if u), default=None)
+        min(sinces, default=None),
+        None if any(u is None for u in untils) else max((u for u in untils if u), default=None),
     )
     recurrent = table.flag("recurrent", False)
     attention_free = table.flag("attention_free", False)
@@ -499,7 +520,18 @@ def parse_family(table: Table) -> Family:
         methods=table.texts("methods"),
         generic_components=tuple(re.compile(item, re.IGNORECASE) for item in table.texts("generic_components")),
     )
-    table.done(("schema", "examples", "draft_architectures", "note", "source", "pooling", "hybrid"))
+    table.done(
+        (
+            "schema",
+            "examples",
+            "draft_architectures",
+            "note",
+            "source",
+            "pooling",
+            "hybrid",
+            "attention_only_layer_types",
+        )
+    )
     return found
 
 
@@ -577,7 +609,9 @@ def parse_framework(table: Table) -> Framework:
     revisions = []
     for item in table.tables("revisions"):
         marker = item.table("marker")
-        revisions.append(Revision(item.text("id"), marker.text("file", ""), marker.text("contains", ""), marker.text("lacks", "")))
+        revisions.append(
+            Revision(item.text("id"), marker.text("file", ""), marker.text("contains", ""), marker.text("lacks", ""))
+        )
         marker.done()
         item.done(("note",))
     ids = frozenset(revision.id for revision in revisions)
@@ -628,7 +662,9 @@ def parse_rule(table: Table) -> Rule:
     for item in table.tables("references"):
         links.append(Link(item.text("title"), item.text("url")))
         item.done()
-    examples = [_example(item, True) for item in table.tables("bad")] + [_example(item, False) for item in table.tables("good")]
+    examples = [_example(item, True) for item in table.tables("bad")] + [
+        _example(item, False) for item in table.tables("good")
+    ]
     found = Rule(
         id=table.text("id"),
         slug=table.text("slug"),

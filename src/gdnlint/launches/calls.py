@@ -41,8 +41,8 @@ def launches(source: Source, context: Context) -> list[Launch]:
     context.report(first.problems)
     made: dict[tuple[object, ...], Launch] = {}
     _collect(made, first.calls, Alternative(World(), {}, {}), context, source.file.parent, known)
-    if not made and not first.questions:
-        return []
+    if not first.questions or not context.explores(source.text):
+        return [scripts.without_repeats(launch) for launch in made.values()]
     for alternative in alternatives(first.questions):
         run = module.run(context.world(alternative.world), wanted.__contains__)
         _collect(made, run.calls, alternative, context, source.file.parent, known)
@@ -72,10 +72,15 @@ def _collect(
             framework, form = known[call.callee]
             number = counts.get(call.span.key(), 0)
             counts[call.span.key()] = number + 1
-            launch = made.setdefault((*call.span.key(), number), Launch(call.span, "python call", framework, None, directory))
+            launch = made.setdefault(
+                (*call.span.key(), number), Launch(call.span, "python call", framework, None, directory)
+            )
             launch.variants.append(
                 replace(
-                    _variant(call, framework, form), when=alternative.when, guards=alternative.guards, guard_text=alternative.text
+                    _variant(call, framework, form),
+                    when=alternative.when,
+                    guards=alternative.guards,
+                    guard_text=alternative.text,
                 )
             )
             continue
@@ -108,9 +113,15 @@ def _text(value: Value) -> Text:
     return Text.of(Hole("a value that the module computes"), value.span)
 
 
-def _commands(call: Call, alternative: Alternative, context: Context, directory: Path) -> list[tuple[tuple[object, ...], Launch]]:
+def _commands(
+    call: Call, alternative: Alternative, context: Context, directory: Path
+) -> list[tuple[tuple[object, ...], Launch]]:
     """Launches in the command that a call runs."""
-    command = call.args[-1] if call.callee.startswith("os.exec") and call.args else next(iter(call.args), call.kwargs.get("args"))
+    command = (
+        call.args[-1]
+        if call.callee.startswith("os.exec") and call.args
+        else next(iter(call.args), call.kwargs.get("args"))
+    )
     if command is None:
         return []
     if isinstance(command.data, list):
@@ -135,9 +146,19 @@ def _argv(
                     program if isinstance(program, OtherEngine) else None, directory)  # fmt: skip
     variant = variant_of(program, command, context, directory) if isinstance(program, Framework) else Variant()
     own = [w for w in words if not w.spread]
-    insertion = Insertion("flag" if isinstance(program, Framework) and program.dialect == "engine_argv" else "override", own[-1].span, "list") if own else None
+    insertion = (
+        Insertion(
+            "flag" if isinstance(program, Framework) and program.dialect == "engine_argv" else "override",
+            own[-1].span,
+            "list",
+        )
+        if own
+        else None
+    )
     launch.variants.append(
-        replace(variant, when=alternative.when, guards=alternative.guards, guard_text=alternative.text, insertion=insertion)
+        replace(
+            variant, when=alternative.when, guards=alternative.guards, guard_text=alternative.text, insertion=insertion
+        )
     )
     return [((*call.span.key(), "argv"), launch)]
 
@@ -171,7 +192,12 @@ def _from_script(
     for number, launch in enumerate(scripts.launches(script, context, directory, "python command")):
         plain = [v for v in launch.variants if not v.when]
         launch.variants = [
-            replace(v, when={**alternative.when, **v.when}, guards={**alternative.guards, **v.guards}, guard_text=alternative.text or v.guard_text)
+            replace(
+                v,
+                when={**alternative.when, **v.when},
+                guards={**alternative.guards, **v.guards},
+                guard_text=alternative.text or v.guard_text,
+            )
             for v in (plain if alternative.when or alternative.guards else launch.variants)
         ]
         launch.span = call.span

@@ -36,15 +36,28 @@ class Command:
 
 def unwrap(words: Sequence[Word], env: Mapping[str, Text], knowledge: Knowledge) -> Command | None:
     """The command behind wrappers. None if nothing is left of it."""
-    command = Command(tuple(words), env=dict(env))
+    return unwrap_command(Command(tuple(words), env=dict(env)), knowledge)
+
+
+def unwrap_command(command: Command, knowledge: Knowledge) -> Command | None:
+    """As ``unwrap``, for a command of which an image or an environment is known already."""
     for _ in range(_DEEPEST):
         inner = _step(command, knowledge)
         if inner is None:
             return None
         if inner is command:
-            return command
+            return _as_command(command, knowledge)
         command = inner
     return command
+
+
+def _as_command(command: Command, knowledge: Knowledge) -> Command:
+    """``python -m package.cli serve`` as the command that the package installs for it."""
+    name = knowledge.module_commands.get(command.entry) if command.is_module else None
+    if name is None:
+        return command
+    head = Word(Text.of(name), command.words[0].span)
+    return replace(command, words=(head, *command.words[1:]), entry="", is_module=False)
 
 
 def _step(command: Command, knowledge: Knowledge) -> Command | None:
@@ -54,6 +67,9 @@ def _step(command: Command, knowledge: Knowledge) -> Command | None:
     name = base_name(command.words[0])
     if name is None:
         return command
+    if name.endswith(".py"):
+        # `uv run train.py`, `./train.py`: the file itself is the program.
+        return replace(command, entry=command.words[0].text.marked())
     if _PYTHON.fullmatch(name):
         name = "python"
     for wrapper in knowledge.wrappers.get(name, ()):
@@ -106,12 +122,25 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
             break
         if text.startswith("-") and len(text) > 1:
             name, equals, _ = text.partition("=")
-            if name in wrapper.module_flags or (wrapper.module_flags and not equals and text[:2] in wrapper.module_flags and len(text) > 2 and text[1] != "-"):
+            if name in wrapper.module_flags or (
+                wrapper.module_flags
+                and not equals
+                and text[:2] in wrapper.module_flags
+                and len(text) > 2
+                and text[1] != "-"
+            ):
                 return _module(command, words, at, env, hints, extras, equals != "")
             if wrapper.string and _is_string_flag(text, wrapper.string):
                 if at + 1 >= len(words):
                     return None
-                return replace(command, script=words[at + 1], script_args=tuple(words[at + 2 :]), env=env, hints=tuple(hints), words=())
+                return replace(
+                    command,
+                    script=words[at + 1],
+                    script_args=tuple(words[at + 2 :]),
+                    env=env,
+                    hints=tuple(hints),
+                    words=(),
+                )
             value, used = _flag_value(words, at, name, equals != "", wrapper)
             if value is not None:
                 _note_flag(name, value, wrapper, env, hints, extras)
@@ -137,7 +166,7 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
     rest = tuple(words[at:])
     made = replace(command, words=rest, env=env, hints=tuple(hints), extras=tuple(extras), image=image or command.image)
     if wrapper.image:
-        return _in_container(made, entrypoint, image, knowledge)
+        return None if image is None else in_container(made, (entrypoint,) if entrypoint else None, image, knowledge)
     if wrapper.name == "python" and rest:
         script = rest[0].text.marked()
         return replace(made, entry=script, words=rest)
@@ -145,7 +174,13 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
 
 
 def _module(
-    command: Command, words: Sequence[Word], at: int, env: dict[str, Text], hints: list[VersionHint], extras: list[str], inline: bool
+    command: Command,
+    words: Sequence[Word],
+    at: int,
+    env: dict[str, Text],
+    hints: list[VersionHint],
+    extras: list[str],
+    inline: bool,
 ) -> Command | None:
     text = words[at].text.marked()
     if inline:
@@ -173,7 +208,9 @@ def _flag_value(words: Sequence[Word], at: int, name: str, inline: bool, wrapper
         return words[at].text.cut(len(name) + 1), 1
     if name in wrapper.value_flags and at + 1 < len(words):
         return words[at + 1].text, 2
-    short = next((f for f in wrapper.value_flags if len(f) == 2 and name.startswith(f) and not name.startswith("--")), None)
+    short = next(
+        (f for f in wrapper.value_flags if len(f) == 2 and name.startswith(f) and not name.startswith("--")), None
+    )
     if short and len(name) > 2:
         return words[at].text.cut(2), 1
     return None, 1
@@ -197,19 +234,37 @@ def _note_flag(
         extras.append(value.known)
 
 
-def _in_container(command: Command, entrypoint: Word | None, image: Text | None, knowledge: Knowledge) -> Command | None:
-    """The command that a container runs: its words, behind the entrypoint given or the image's own."""
-    if image is None:
-        return None
+def in_container(
+    command: Command, entrypoint: Sequence[Word] | None, image: Text | None, knowledge: Knowledge
+) -> Command | None:
+    """The command that a container runs: its words, behind the entrypoint given (None: the image's own)."""
     if entrypoint is not None:
-        return replace(command, words=(entrypoint, *command.words))
+        # An empty entrypoint takes the image's own away.
+        words = (*(word for word in entrypoint if word.known != ""), *command.words)
+        return replace(command, words=words) if words else None
     first = command.words[0].text.marked() if command.words else "-"
-    engine = engine_of_image(image, knowledge)
+    engine = _serving_engine(command, image, knowledge) if image is not None else None
     if engine is not None and (first.startswith("-") or not _is_command(command.words[0], knowledge)):
-        serve = Word(Text.of(engine.name), command.hints[-1].span)
-        verb = Word(Text.of("serve"), command.hints[-1].span)
+        span = command.hints[-1].span if command.hints else command.words[0].span
+        serve = Word(Text.of(engine.name), span)
+        verb = Word(Text.of("serve"), span)
         return replace(command, words=(serve, verb, *command.words))
     return command if command.words else None
+
+
+def _serving_engine(command: Command, image: Text, knowledge: Knowledge) -> Engine | None:
+    """The engine whose command line a container's words are, where the image starts it by itself.
+
+    A published image does; one that only bears the engine's name does if the words are flags of it.
+    """
+    engine = engine_of_image(image, knowledge)
+    if engine is not None or not command.words or not command.words[0].text.marked().startswith("--"):
+        return engine
+    name = image_name(image.marked()).lower()
+    for engine in knowledge.engines.values():
+        if engine.package in name and f"--{engine.positional}" in {w.known for w in command.words}:
+            return engine
+    return None
 
 
 def _is_command(word: Word, knowledge: Knowledge) -> bool:

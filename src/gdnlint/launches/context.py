@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,12 @@ class Context:
     """Environment variables that the user said are set (``--assume``)."""
     answers: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    scenario: World = field(default_factory=World)
+    """What differs from the default scenario in this pass over the file."""
+    asked: list[Question] = field(default_factory=list)
+    """What this pass asked about, scripts inside of scripts included."""
+    passed: dict[str, str] = field(default_factory=dict)
+    """Variables of a container -> the variable outside that each is a copy of."""
 
     def loader(self, scalars: Scalars) -> Loader:
         """The YAML files of the project, read once for each kind of scalars."""
@@ -42,11 +48,27 @@ class Context:
         return found
 
     def world(self, extra: World | None = None) -> World:
-        env, answers = dict(self.env), dict(self.answers)
+        """What is taken as given; what the user said beats what the files set."""
+        env, answers = {**self.env, **self.scenario.env}, {**self.answers, **self.scenario.answers}
+        texts = dict(self.scenario.texts)
         if extra is not None:
             env.update(extra.env)
             answers.update(extra.answers)
-        return World(env, answers)
+            texts.update(extra.texts)
+        return World(env, answers, {name: text for name, text in texts.items() if name not in self.env})
+
+    def within(self, scenario: World) -> Context:
+        """The surroundings of one more pass over the file, in another scenario."""
+        return replace(self, scenario=scenario, asked=[], problems=[])
+
+    def ask(self, questions: Iterable[Question]) -> None:
+        for question in questions:
+            if question not in self.asked:
+                self.asked.append(question)
+
+    def explores(self, text: str) -> bool:
+        """Whether other scenarios than the default one can change the verdict of a file with this text."""
+        return any(word in text for word in self.knowledge.scenario_words)
 
     def report(self, problems: list[Problem]) -> None:
         self.problems += [p for p in problems if p not in self.problems]

@@ -3,37 +3,109 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
-from gdnlint.documents.markdown import fences
-from gdnlint.documents.shell import Script
+from gdnlint.documents.markdown import Fence, fences
+from gdnlint.documents.shell import Script, run_script
 from gdnlint.launches import scripts
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch
+from gdnlint.launches.scalars import runs
+from gdnlint.launches.scripts import Found
+from gdnlint.launches.templates import without_placeholders
 from gdnlint.source import Fragment, Source
+from gdnlint.values import Text
 
-SHELL = frozenset({"", "bash", "sh", "shell", "console", "zsh", "shell-session", "text"})
-_ELIDED = re.compile(r"(?:^|\s)(?:\.\.\.|…)(?:\s|\\|$)|<[A-Za-z][\w :.-]*>", re.MULTILINE)
+KIND = "markdown fence"
+
+SHELL = frozenset({"", "bash", "sh", "shell", "console", "zsh", "shell-session", "shellsession", "text", "txt", "terminal", "ini", "plaintext"})
+YAML = frozenset({"yaml", "yml", "docker-compose", "compose"})
+PYTHON = frozenset({"python", "py", "python3"})
+
+_ELIDED = re.compile(r"(?:^|\s)(?:\.\.\.|\u2026)(?:\s|\\|$)", re.MULTILINE)
+_PROMPT = re.compile(r"^([ \t]*)((?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+[:~/\w.-]*)?[$#%>][ \t]+)(?=\S)", re.MULTILINE)
+
+
+def has_fences(text: str) -> bool:
+    """Whether a text is Markdown with code in it."""
+    return re.search(r"^[ \t>]*(?:```|~~~)", text, re.MULTILINE) is not None
 
 
 def launches(source: Source, context: Context) -> list[Launch]:
-    """The launches in a page's shell fences."""
+    """The launches in a page's fences."""
+    return in_fragment(Fragment.whole(source), source, context)
+
+
+def in_fragment(fragment: Fragment, source: Source, context: Context) -> list[Launch]:
+    """The launches in the fences of Markdown text, wherever it stands."""
     found: list[Launch] = []
-    for fence in fences(Fragment.whole(source)):
-        if fence.language not in SHELL or not any(word in fence.body.text for word in context.knowledge.words):
-            continue
-        elided = _ELIDED.search(fence.body.text)
-        reason = f"what {elided.group(0).strip()} stands for in the example" if elided else ""
-        for launch in scripts.launches(Script(_without_prompts(fence.body)), context, source.file.parent, "markdown fence"):
-            if reason:
-                launch.variants = [replace(v, open_reason=reason, unknown_keys=reason) for v in launch.variants]
-            found.append(launch)
+    for fence in fences(fragment):
+        if any(word in fence.body.text for word in context.knowledge.words):
+            found += _in_fence(fence, source, context)
     return found
+
+
+def _in_fence(fence: Fence, source: Source, context: Context) -> list[Launch]:
+    if fence.language in YAML:
+        return _yaml(fence, source, context)
+    if fence.language in PYTHON:
+        return _python(fence, source, context)
+    if fence.language not in SHELL:
+        return []
+    if fence.language in ("", "text", "txt", "ini", "plaintext") and re.match(r"\s*(?:services:|apiVersion:)", fence.body.text):
+        return _yaml(fence, source, context)
+    return _shell(fence, source, context)
+
+
+def _shell(fence: Fence, source: Source, context: Context) -> list[Launch]:
+    directory = source.file.parent
+    body = _without_prompts(fence.body)
+    text = without_placeholders(Text(tuple(runs(body))))
+    script = Script.of(text, body.span(0, len(body.text)))
+
+    def find(inner: Context) -> Iterator[Found]:
+        run = run_script(script, inner.world(), project=inner.project, directory=directory, name=source.path)
+        # An example is no script: what of it is not shell is left alone.
+        inner.ask(run.questions)
+        yield from scripts.in_run(run, inner, directory)
+
+    return [_with_gaps(launch) for launch in scripts.explore(find, context, directory, KIND)]
+
+
+def _with_gaps(launch: Launch) -> Launch:
+    """A launch of an example that leaves something out says so."""
+    elided = _ELIDED.search(launch.span.text)
+    if elided:
+        reason = "what ... stands for in the example"
+        launch.variants = [replace(v, open_reason=v.open_reason or reason, unknown_keys=v.unknown_keys or reason) for v in launch.variants]
+    return launch
+
+
+def _yaml(fence: Fence, source: Source, context: Context) -> list[Launch]:
+    from gdnlint.documents.yaml import load
+    from gdnlint.launches import manifests
+
+    loaded = load(fence.body, "yaml12")
+    return manifests.in_documents(loaded, source, context)
+
+
+def _python(fence: Fence, source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import calls
+
+    body = fence.body
+    first, last = body.offset(0), body.offset(len(body.text))
+    if last - first != len(body.text):
+        return []
+    # The page with everything outside the fence blanked out: what is found there has the page's own places.
+    blank = re.sub(r"[^\n]", " ", source.text[:first])
+    alone = Source(source.path, blank + body.text, source.file)
+    return calls.launches(alone, context)
 
 
 def _without_prompts(fragment: Fragment) -> Fragment:
     """``$ vllm serve`` without its prompt; the characters keep their places."""
-    if not re.search(r"^\s*\$ ", fragment.text, re.MULTILINE):
+    if not re.search(r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+[:~/\w.-]*)?[$%>][ \t]+\S", fragment.text, re.MULTILINE):
         return fragment
-    text = re.sub(r"^(\s*)\$ ", lambda m: m.group(1) + "  ", fragment.text, flags=re.MULTILINE)
+    text = _PROMPT.sub(lambda m: m.group(1) + (m.group(2) if m.group(2).lstrip().startswith("#") else " " * len(m.group(2))), fragment.text)
     return Fragment(text, fragment.source, [fragment.offset(i) for i in range(len(text))])

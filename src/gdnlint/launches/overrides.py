@@ -37,8 +37,12 @@ def variant_of(framework: Framework, command: Command, context: Context, directo
     base = _base(framework, command, words, context, directory)
     plain = [w for w in base.words if not (w.known or "").startswith("-")]
     if framework.dialect == "omegaconf_cli":
-        plus: omegaconf_cli.Plus = "key" if framework.plus == "key" else "refuse"
-        applied = omegaconf_cli.apply(base.tree, plain, plus=plus, follow=Lookup(base.tree, {}).stands_for)
+        applied = omegaconf_cli.apply(
+            base.tree,
+            plain,
+            plus="key" if framework.plus == "key" else "refuse",
+            follow=Lookup(base.tree, {}).stands_for,
+        )
     else:
         applied = hydra.apply(base.tree, plain)
     refused = ""
@@ -181,7 +185,7 @@ def _config_directories(command: Command, context: Context, directory: Path, fol
 
 
 def _inherited(found: Inherited, rest: tuple[Word, ...], context: Context) -> Base:
-    context.report([p for p in found.problems if p.code not in ("duplicate-key",)])
+    context.report([p for p in found.problems if p.code != "duplicate-key"])
     return Base(found.tree, rest, found.missing)
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
-from gdnlint.launches.commands import Command, recognise, unwrap
+from gdnlint.launches.commands import Command, recognise, unwrap, unwrap_command
 from gdnlint.launches.context import Alternative, Context, alternatives
 from gdnlint.launches.model import Insertion, Launch, Variant
 from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Span
-from gdnlint.values import Text, Word, World
+from gdnlint.values import Hole, Question, Text, Word, World
 
 _DEEPEST = 4
+
+LISTS = frozenset({"container", "embedded command"})
+"""Kinds of launches whose words may be the items of a list in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +33,29 @@ class Found:
 
 def launches(script: Script, context: Context, directory: Path, kind: str = "shell command") -> list[Launch]:
     """Every launch of a script, with a variant for each scenario that changes it."""
-    first = run_script(script, context.world(), project=context.project, directory=directory)
-    context.report(first.problems)
+
+    def find(inner: Context) -> Iterator[Found]:
+        run = run_script(script, inner.world(), project=inner.project, directory=directory)
+        inner.report(run.problems)
+        inner.ask(run.questions)
+        yield from _found(run, inner, directory, 0)
+
+    return explore(find, context, directory, kind, script.text)
+
+
+def explore(
+    find: Callable[[Context], Iterable[Found]], context: Context, directory: Path, kind: str, text: str | None = None
+) -> list[Launch]:
+    """The launches of a file that ``find`` finds in one scenario: in the default one, and in those that it asked for."""
+    first = context.within(World())
     made: dict[tuple[object, ...], Launch] = {}
-    _collect(made, first, Alternative(World(), {}, {}), context, directory, kind)
-    if not made and not first.questions:
-        return []
-    questions = list(first.questions)
-    for alternative in alternatives(questions):
-        run = run_script(script, context.world(alternative.world), project=context.project, directory=directory)
-        _collect(made, run, alternative, context, directory, kind)
+    _collect(made, find(first), Alternative(World(), {}, {}), context, directory, kind)
+    context.report(first.problems)
+    asked = first.asked
+    if text is not None and not context.explores(text):
+        asked = [question for question in asked if question.name.startswith("guard:")]
+    for alternative in alternatives(asked):
+        _collect(made, find(context.within(alternative.world)), alternative, context, directory, kind)
     return [without_repeats(launch) for launch in made.values()]
 
 
@@ -48,7 +64,11 @@ def without_repeats(launch: Launch) -> Launch:
     kept: list[Variant] = []
     seen: set[object] = set()
     for variant in launch.variants:
-        key = (bool(variant.when), variant.signature()) if not variant.when else (tuple(variant.when.items()), variant.signature())
+        key = (
+            (bool(variant.when), variant.signature())
+            if not variant.when
+            else (tuple(variant.when.items()), variant.signature())
+        )
         if key not in seen:
             seen.add(key)
             kept.append(variant)
@@ -57,10 +77,15 @@ def without_repeats(launch: Launch) -> Launch:
 
 
 def _collect(
-    made: dict[tuple[object, ...], Launch], run: Run, alternative: Alternative, context: Context, directory: Path, kind: str
+    made: dict[tuple[object, ...], Launch],
+    everything: Iterable[Found],
+    alternative: Alternative,
+    context: Context,
+    directory: Path,
+    kind: str,
 ) -> None:
     counts: dict[tuple[object, ...], int] = {}
-    for found in _found(run, context, directory, 0):
+    for found in everything:
         place = (found.span.key(), tuple(call.key() for call in found.calls))
         number = counts.get(place, 0)
         counts[place] = number + 1
@@ -72,7 +97,9 @@ def _collect(
             launch = Launch(found.span, kind, framework, other, directory)
             made[key] = launch
         if framework is None:
-            launch.variants.append(Variant(when=alternative.when, guards=alternative.guards, guard_text=alternative.text))
+            launch.variants.append(
+                Variant(when=alternative.when, guards=alternative.guards, guard_text=alternative.text)
+            )
             continue
         variant = variant_of(framework, found.command, context, directory)
         launch.variants.append(
@@ -81,17 +108,35 @@ def _collect(
                 when=alternative.when,
                 guards=alternative.guards,
                 guard_text=alternative.text,
-                insertion=_insertion(framework, found),
+                insertion=_insertion(framework, found, kind),
             )
         )
 
 
-def _insertion(framework: Framework, found: Found) -> Insertion | None:
+def _insertion(framework: Framework, found: Found, kind: str) -> Insertion | None:
     """Behind the last word that is written in the command itself."""
     form = "flag" if framework.dialect == "engine_argv" else "override"
     own = [w for w in found.command.words if not w.spread and w.span.source is found.span.source]
     own = [w for w in own if found.span.start <= w.span.start and w.span.end <= found.span.end]
-    return Insertion(form, own[-1].span, "shell") if own else None
+    if not own:
+        return None
+    last = max(own, key=lambda word: word.span.start) if kind in LISTS else own[-1]
+    return Insertion(form, last.span, _style(last.span) if kind in LISTS else "shell")
+
+
+def _style(span: Span) -> str:
+    """How words are written around a word of a YAML file: as items of a list, one a line or between brackets, or as text."""
+    text = span.source.text
+    before = text[: span.start].rstrip(" \t")
+    if before.endswith("-") and not before[: -1].rpartition("\n")[2].strip():
+        return "item"
+    behind = text[span.end :].lstrip()
+    return "list" if before.rstrip().endswith(("[", ",")) and behind.startswith((",", "]")) else "shell"
+
+
+def in_run(run: Run, context: Context, directory: Path) -> Iterator[Found]:
+    """The recognised commands of a script that was run."""
+    yield from _found(run, context, directory, 0)
 
 
 def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[Found]:
@@ -104,8 +149,22 @@ def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[
 
 def _in_invocation(invocation: Invocation, context: Context, directory: Path, depth: int) -> Iterator[Found]:
     command = unwrap(invocation.words, invocation.env, context.knowledge)
-    if command is None:
-        return
+    if command is not None:
+        yield from _in_command(command, invocation, context, directory, depth)
+
+
+def in_process(command: Command, span: Span, context: Context, directory: Path) -> Iterator[Found]:
+    """The recognised commands of a process that no script starts (a container): its words, or the script in them."""
+    inner = unwrap_command(command, context.knowledge)
+    if inner is not None:
+        invocation = Invocation(inner.words, dict(inner.env), span)
+        for found in _in_command(inner, invocation, context, directory, 0):
+            yield replace(found, span=span, command=replace(found.command, env={**command.env, **found.command.env}))
+
+
+def _in_command(
+    command: Command, invocation: Invocation, context: Context, directory: Path, depth: int
+) -> Iterator[Found]:
     if command.script is not None:
         yield from _in_string(command.script, command, invocation, context, directory, depth)
         return
@@ -156,18 +215,43 @@ def _in_string(
     if depth >= _DEEPEST or word.spread:
         return
     inner = Script.of(word.text, word.span)
+    texts = _set(command)
     run = run_script(
-        inner, context.world(World(_known(command), {})), project=context.project, directory=directory, args=command.script_args[1:]
+        inner,
+        context.world(World(texts=texts)),
+        project=context.project,
+        directory=directory,
+        args=command.script_args[1:],
     )
+    context.ask(_from_outside(run, texts, context))
     for found in _found(run, context, directory, depth + 1):
         merged = {**command.env, **found.command.env}
-        made = replace(found.command, env=merged, hints=found.command.hints + command.hints, extras=found.command.extras + command.extras)
+        made = replace(
+            found.command,
+            env=merged,
+            hints=found.command.hints + command.hints,
+            extras=found.command.extras + command.extras,
+        )
         span = found.span if found.span.source is invocation.span.source else invocation.span
         yield Found(made, found.program, span, invocation.calls)
 
 
-def _known(command: Command) -> dict[str, str]:
-    return {name: text.known for name, text in command.env.items() if text.known is not None}
+def _set(command: Command) -> dict[str, Text]:
+    """The environment that a command gets; a variable that is only passed on may be unset."""
+    return {
+        name: text
+        for name, text in command.env.items()
+        if not (len(text.pieces) == 1 and isinstance(hole := text.pieces[0].content, Hole) and hole.name == name)
+    }
+
+
+def _from_outside(run: Run, texts: Mapping[str, Text], context: Context) -> Iterator[Question]:
+    """The questions of an inner script that something outside the files can answer."""
+    for question in run.questions:
+        if question.name in context.passed:
+            yield replace(question, name=context.passed[question.name])
+        elif question.name not in texts:
+            yield question
 
 
 def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:

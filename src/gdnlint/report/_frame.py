@@ -132,7 +132,7 @@ def _groups(text: str, unders: list[_Under], room: int) -> list[list[_Under]]:
     for under in unders:
         if groups:
             reach = max([under.end, *(other.end for other in groups[-1])])
-            if _fits(text, groups[-1][0].start, reach, room // 2):
+            if _fits(text, groups[-1][0].start, reach, room):
                 groups[-1].append(under)
                 continue
         groups.append([under])
@@ -142,7 +142,7 @@ def _groups(text: str, unders: list[_Under], room: int) -> list[list[_Under]]:
 def _fits(text: str, start: int, end: int, room: int) -> bool:
     if _short(text, room):
         return True
-    return end - start <= room and sum(size for _, size in _glyphs(text[start:end], 0)) <= room
+    return end - start <= room and sum(map(_size, text[start:end])) <= room - 2 * len(CUT)
 
 
 def _short(text: str, room: int) -> bool:
@@ -183,10 +183,9 @@ def _cut(text: str, first: int, last: int, room: int) -> tuple[str, dict[int, in
 def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
     """The columns to show of a line that is too long: all of the place if it fits, and what stands before it."""
     first, last = min(first, len(text)), min(last, len(text))
-    sizes = [size for _, size in _glyphs(text[first : min(last, first + room)], 0)]
-    spare = max(room - sum(sizes), room // 4)
+    left = max(0, room - sum(map(_size, text[first : min(last, first + room)]))) // 2
     start, used = first, 0
-    while start > 0 and used < spare // 2:
+    while start > 0 and used + _size(text[start - 1]) <= left:
         start -= 1
         used += _size(text[start])
     end, used = start, 0
@@ -200,8 +199,8 @@ def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
 
 
 def _size(char: str) -> int:
-    """The most cells that a character can take."""
-    return TAB if char == "\t" else next(_glyphs(char, 1))[1]
+    """The most cells that a character can take; 1 for combining marks, so that a line of them has an end."""
+    return TAB if char == "\t" else max(1, next(_glyphs(char, 1))[1])
 
 
 def _underline(under: _Under, stops: dict[int, int], room: int, gutter: int, style: Style) -> Iterator[str]:

@@ -25,9 +25,10 @@ def when_words(when: Mapping[str, str]) -> str:
 
 
 def headline(finding: Finding) -> str:
-    """The diagnosis in one sentence, with the environment under which it holds, without a full stop."""
+    """The diagnosis in one sentence without a full stop, with the environment under which it holds."""
     sentence = first_sentence(finding.message)[0].rstrip(".")
-    return f"{sentence} ({when_words(finding.when)})" if finding.when else sentence
+    left = {name: value for name, value in finding.when.items() if f"{name}={value}" not in sentence}
+    return f"{sentence} ({when_words(left)})" if left else sentence
 
 
 def count(number: int, noun: str) -> str:
@@ -56,7 +57,8 @@ def summary(report: Report) -> str:
         if (number := sum(finding.severity == severity for finding in report.findings))
     )
     bad = len({finding.span.source.path for finding in report.findings})
-    return f"{severities} in {bad:,} of {files}; {launches}" + (f": {', '.join(kinds)}" if kinds else "")
+    where = files if bad == report.files else f"{bad:,} of {files}"
+    return f"{severities} in {where}; {launches}" + (f": {', '.join(kinds)}" if kinds else "")
 
 
 def internal_error(error: Exception) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gdnlint.report._terminal import Style, clean, width_of, wrap
-from gdnlint.report._words import when_words
+from gdnlint.report._words import count, when_words
 from gdnlint.report.json_v1 import plain
-from gdnlint.results import Ingredient, LaunchResult, Setting, Step
+from gdnlint.results import Ingredient, LaunchResult, Report, Setting, Step
 from gdnlint.source import Span
 
 INGREDIENTS = {"hybrid": "hybrid model", "speculation": "speculation", "prefix_caching": "prefix caching"}
@@ -17,9 +17,11 @@ _ROLE = {"present": "error", "undecided": "warning", "absent": "help"}
 _FIRST = ("model", "speculative_config", "enable_prefix_caching")
 
 
-def render(launches: Sequence[LaunchResult], style: Style) -> str:
-    """All launches. Ends with a line end unless there are none."""
-    return "\n".join("".join(line.rstrip() + "\n" for line in _launch(launch, style)) for launch in launches)
+def render(report: Report, style: Style) -> str:
+    """All launches, a blank line between them."""
+    if not report.launches:
+        return f"No launch in {count(report.files, 'file')}.\n"
+    return "\n".join("".join(line.rstrip() + "\n" for line in _launch(launch, style)) for launch in report.launches)
 
 
 def _launch(launch: LaunchResult, style: Style) -> Iterator[str]:
@@ -48,18 +50,19 @@ def _about(launch: LaunchResult) -> str:
     version = launch.version
     engine = f"{launch.engine} {version.value}" if version.value else launch.engine
     pin = f"{version.provenance}, {_at(version.span)}" if version.span is not None else version.provenance
-    parts = [launch.kind, launch.framework and f"framework {launch.framework}", f"{engine} ({pin})" if pin else engine]
+    framework = f"framework {launch.framework}" if launch.framework not in ("", launch.engine) else ""
+    parts = [launch.kind, framework, f"{engine} ({pin})" if pin else engine]
     return ", ".join(filter(None, parts))
 
 
 def _ingredient(name: str, ingredient: Ingredient, style: Style) -> Iterator[str]:
     yield from wrap(ingredient.sentence, style.width, f"    {name:<15} {_ANSWER[ingredient.present]:<4}")
-    for span, label in ingredient.places:
-        yield style.paint(f"    {'':<15} {'':<4}{_at(span)}  {clean(label)}", "faint")
+    for place in dict.fromkeys(f"{_at(span)}  {clean(label)}" for span, label in ingredient.places):
+        yield style.paint(f"    {'':<15} {'':<4}{place}", "faint")
 
 
 def _setting(name: str, setting: Setting, style: Style) -> Iterator[str]:
-    if setting.state == "unknown":
+    if setting.state == "unknown" or (setting.state == "conditional" and setting.value is None):
         yield from wrap(setting.reason or "not known", style.width, f"    {clean(name)} = ? ", 8)
     else:
         value = f"    {style.paint(clean(name), 'strong')} = {shown(setting.value)}"

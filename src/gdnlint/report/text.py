@@ -8,7 +8,7 @@ from typing import Literal
 from gdnlint.report._diff import diff
 from gdnlint.report._frame import Mark, edge, frame, gutter_width
 from gdnlint.report._terminal import Style, clean, wrap
-from gdnlint.report._words import count, first_sentence, headline, summary
+from gdnlint.report._words import count, first_sentence, headline, summary, when_words
 from gdnlint.results import Diagnostic, Finding, Fix, LaunchResult, Report
 
 UNDECIDED_SHOWN = 5
@@ -111,7 +111,12 @@ def _launch(launch: LaunchResult, style: Style) -> str:
     word = style.paint(f"{launch.combination}:", role)
     place = f"{clean(launch.span.source.path)}:{launch.span.line}"
     why = launch.decided_by or launch.note or " ".join(filter(None, (launch.kind, launch.engine)))
-    return f"{word} {place}  {clean(' '.join(why.split()))}"
+    other = [
+        f"{scenario.combination} {when_words(scenario.when)}"
+        for scenario in launch.scenarios
+        if scenario.combination != launch.combination
+    ]
+    return f"{word} {place}  {clean('; '.join([*other, ' '.join(why.split())]))}"
 
 
 def _closing(report: Report, style: Style) -> Iterator[str]:

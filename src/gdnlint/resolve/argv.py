@@ -46,9 +46,10 @@ class CommandLine:
                         self.spellings[f"--{prefix}{negative_stem(name, prefix)}"] = (flag, True)
 
     def read(self, words: Sequence[Word], state: State) -> Iterator[tuple[str, Value]]:
-        """The (field, value) assignments of a command line, in order; positional words last to first are the model."""
+        """The (field, value) assignments of a command line in order; the first positional word is the model."""
         members: dict[str, Value] = {}
-        positional: Value | None = None
+        positional: list[Word] = []
+        typed, named, guessed = words is state.surroundings.words, False, False
         at = 0
         while at < len(words):
             word = words[at]
@@ -60,15 +61,15 @@ class CommandLine:
             if text == "--":
                 continue
             if not text.startswith("-") or text == "-" or _is_number(text):
-                if positional is None and self.engine.positional:
-                    positional = _scalar(word, word.text, self.engine.positional)
+                positional.append(word)
                 continue
-            name, equals, rest = text.partition("=")
+            name, equals, _ = text.partition("=")
             if has_mark(name):
                 state.open_reason = state.open_reason or _spread_reason(word)
                 continue
             found = self.find(name, state, word)
             if found is None:
+                guessed = True
                 glued = not name.startswith("--") and len(name) > 2
                 if not equals and not glued and at < len(words) and not _looks_like_flag(words[at]):
                     at += 1
@@ -77,14 +78,28 @@ class CommandLine:
             takes = 0 if inline is not None else self._arity(found, words, at)
             values = list(words[at : at + takes])
             at += takes
+            named = named or (typed and found.flag.field == self.engine.positional)
             yield from self._assign(found, word, inline, values, members, state)
-        for field_name, value in members.items():
-            yield field_name, value
-        if positional is not None:
-            yield self.engine.positional, positional
+        yield from members.items()
+        yield from self._positional(positional, state, named, guessed)
+
+    def _positional(
+        self, words: Sequence[Word], state: State, named: bool, guessed: bool
+    ) -> Iterator[tuple[str, Value]]:
+        """The model among the words that no flag takes. A command that is a module of its own has none there."""
+        if not words or not self.engine.positional or state.surroundings.lookup("entry:module") is not None:
+            return
+        earlier, first = state.positional, words[0]
+        state.positional = first
+        # The program takes one. A typed model flag is moved to that place, and the words of a file come behind it.
+        extra = words[1] if len(words) > 1 else first if named and earlier is None else earlier
+        # Not where the words are only an example, or a flag that nobody knows may have taken it.
+        if extra is not None and extra.known and not guessed and not state.open_reason:
+            self._refuse(state, extra, f"unrecognized arguments: {extra.known}")
+        yield self.engine.positional, _scalar(first, first.text, self.engine.positional)
 
     def find(self, name: str, state: State | None = None, word: Word | None = None) -> Found | None:
-        """The flag a word names: exact, with underscores, or an unambiguous abbreviation. None: not a flag of this release."""
+        """The flag a word names: exact, with underscores, or abbreviated. None: not a flag of this release."""
         stem, _, member = name.partition(".")
         if stem.startswith("--"):
             stem = "--" + stem[2:].replace("_", "-")
@@ -157,7 +172,11 @@ class CommandLine:
             return
         if flag.kind in ("bool", "true"):
             if inline is not None:
-                self._refuse(state, word, f"{found.spelling} takes no value: argument {found.spelling}: ignored explicit argument")
+                self._refuse(
+                    state,
+                    word,
+                    f"{found.spelling} takes no value: argument {found.spelling}: ignored explicit argument",
+                )
                 return
             yield flag.field, Value(not found.negative, word.span, word.text.places, "flag", found.spelling)
             return

@@ -50,7 +50,11 @@ def how(assignment: Assignment) -> str:
     if value.route in ("flag", "override", "key", "keyword"):
         joined = "=" if value.route in ("override", "keyword") else " "
         word = {"flag": "flag", "override": "override", "key": "key", "keyword": "argument"}[value.route]
-        tail = "" if value.route == "flag" and value.data is True else f"{joined if value.route != 'key' else ': '}{show(value)}"
+        tail = (
+            ""
+            if value.route == "flag" and value.data is True
+            else f"{joined if value.route != 'key' else ': '}{show(value)}"
+        )
         return f"{word} {value.name}{tail}"
     if value.route == "declared":
         return f"default declared by {value.name} = {show(value)}"
@@ -65,11 +69,9 @@ def steps(slot: Slot) -> tuple[Step, ...]:
         for cause in assignment.because:
             if cause.span is not None and cause.name:
                 found.append(Step(f"because {cause.name} is {show(cause)}", cause.plain(), "via", cause.span))
-            for place in cause.places:
-                found.append(Step(place.what, None, "via", place.span))
+            found += [Step(place.what, None, "via", place.span) for place in cause.places]
         if value is not None:
-            for place in reversed(value.places):
-                found.append(Step(place.what, None, "via", place.span))
+            found += [Step(place.what, None, "via", place.span) for place in reversed(value.places)]
         span = value.span if value is not None else None
         plain = value.plain() if value is not None else None
         found.append(Step(how(assignment), plain, assignment.outcome, span, assignment.source))
@@ -124,7 +126,9 @@ def _hybrid(evaluation: Evaluation) -> Ingredient:
     model = evaluation.model
     name = model.name or "the model"
     if model.hybrid is None:
-        return Ingredient(None, f"whether it is a hybrid model is not known: {model.how}", tuple(_places(model.value, "the model")))
+        return Ingredient(
+            None, f"whether it is a hybrid model is not known: {model.how}", tuple(_places(model.value, "the model"))
+        )
     if not model.hybrid:
         return Ingredient(False, f"{name} is no hybrid model ({model.how})", tuple(_places(model.value, "the model")))
     kind = f" ({model.family.mechanism_title})" if model.family else ""
@@ -143,7 +147,9 @@ def _speculation(evaluation: Evaluation) -> Ingredient:
         return Ingredient(False, f"speculative decoding is off{why}", tuple(_assigned(slot, "off")))
     if isinstance(value.data, Text):
         reason = next((hole.reason for hole in value.holes()), "something outside the files")
-        return Ingredient(None, f"speculative decoding depends on {reason}", tuple(_assigned(slot, "speculative decoding")))
+        return Ingredient(
+            None, f"speculative decoding depends on {reason}", tuple(_assigned(slot, "speculative decoding"))
+        )
     label = f"speculative decoding: {drafting(value)}"
     note = next((a.note for a in reversed(slot.history) if a.note and a.outcome == "won" and a.because), "")
     sentence = f"speculative decoding is on ({drafting(value)})" + (f": {note}" if note else "")
@@ -163,14 +169,24 @@ def _prefix_caching(evaluation: Evaluation, outcome: Outcome) -> Ingredient:
     slot = evaluation.state.settings.get(APC)
     truths = {e.prefix_caching for e in outcome.evaluations}
     if len(truths) > 1 and outcome.combination is None:
-        return Ingredient(None, f"{over_releases(outcome)}; {outcome.pin.text}", tuple(_assigned(slot, "prefix caching")))
+        return Ingredient(
+            None, f"{over_releases(outcome)}; {outcome.pin.text}", tuple(_assigned(slot, "prefix caching"))
+        )
     value = slot.value if slot is not None else None
     if slot is None or value is None or isinstance(value.data, Text) or value.data is None:
-        reason = next((hole.reason for hole in value.holes()), "something outside the files") if value is not None else "the model"
+        reason = (
+            next((hole.reason for hole in value.holes()), "something outside the files")
+            if value is not None
+            else "the model"
+        )
         return Ingredient(None, f"prefix caching depends on {reason}", tuple(_assigned(slot, "prefix caching")))
     last = next((a for a in reversed(slot.history) if a.outcome == "won"), slot.history[-1])
     state = "on" if value.data else "off"
-    return Ingredient(bool(value.data), f"prefix caching is {state}: {how(last)}", tuple(_assigned(slot, f"prefix caching is {state}")))
+    return Ingredient(
+        bool(value.data),
+        f"prefix caching is {state}: {how(last)}",
+        tuple(_assigned(slot, f"prefix caching is {state}")),
+    )
 
 
 def _assigned(slot: Slot | None, label: str) -> Iterator[Labelled]:
@@ -191,7 +207,9 @@ def _assigned(slot: Slot | None, label: str) -> Iterator[Labelled]:
             continue
         for cause in assignment.because:
             if cause.span is not None:
-                yield from _places(cause, label if assignment.value is None or assignment.value.span is None else cause.name)
+                yield from _places(
+                    cause, label if assignment.value is None or assignment.value.span is None else cause.name
+                )
 
 
 def _places(value: Value | None, label: str) -> Iterator[Labelled]:

@@ -96,7 +96,10 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
             revision=setting.revision,
             unknown_keys=variant.unknown_keys,
         ),
-        facts={name: Value(value, route="assumed", name=f"--assume {name}={value}") for name, value in setting.facts.items()},
+        facts={
+            name: Value(value, route="assumed", name=f"--assume {name}={value}")
+            for name, value in setting.facts.items()
+        },
         open_reason=variant.open_reason,
         refused=variant.refused,
     )
@@ -110,27 +113,13 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
         edge = f"it came with {since}" if since and release < since else f"it was removed after {until}"
         state.refused = f"{setting.engine.title} {release} does not know the architecture of {model.name} ({edge})"
         state.refused_at = model.value
-    refused, at = state.refused, state.refused_at
-    # The settings of a launch that is refused are still worth showing, so the engine's program runs all the same.
-    state.refused = ""
-    program.run(setting.engine.steps, state)
-    if refused:
-        state.refused, state.refused_at = refused, at
-    if state.refused:
-        _finish(state, setting.engine)
+    # The settings of a launch that is refused are still worth showing.
+    program.run(setting.engine.steps, state, to_the_end=True)
     evaluation = Evaluation(
         release, state, model, model.hybrid, _speculation(state), _truth(state, APC)
     )  # fmt: skip
     _add_defects(evaluation, setting.engine)
     return evaluation
-
-
-def _finish(state: State, engine: Engine) -> None:
-    """After a refusal, the steps that only describe settings still run (the configuration as it ends up)."""
-    refused, at = state.refused, state.refused_at
-    state.refused = ""
-    program.run([step for step in engine.steps if step.operator != "refuse"], state)
-    state.refused, state.refused_at = refused, at
 
 
 class _Names:
@@ -176,6 +165,8 @@ class _Names:
         model = self.model
         if model is None:
             return Value.unknown("the model")
+        if name == "basename":
+            return _basename(model)
         if name == "hybrid":
             return Value(model.hybrid) if model.hybrid is not None else Value.unknown(model.how)
         if name == "caches_state":
@@ -216,6 +207,16 @@ _READERS = {
 }
 
 
+def _basename(model: Model) -> Value | None:
+    """The last part of the model's path, which may be known where the directory is not."""
+    value = model.value
+    if value is None or not isinstance(value.data, str | Text):
+        return None
+    text = value.data if isinstance(value.data, Text) else Text.of(value.data, value.span)
+    last = text.cut(text.marked().rfind("/") + 1)
+    return Value(last if last.known is None else last.known, value.span)
+
+
 def _normalise(state: State, engine: Engine) -> None:
     """Values as the engine's argument types make them: JSON texts become mappings, 0 and 1 booleans."""
     for name, slot in state.settings.items():
@@ -254,7 +255,12 @@ def _model(state: State, variant: Variant, setting: Setting) -> Model:
     for name in setting.engine.implies_hybrid:
         given = state._setting(name)
         if given is not None and given.span is not None and given.data is not None:
-            return replace(model, hybrid=True, how=f"{model.how}, but {name} is set, which only hybrid models have", confidence="medium")
+            return replace(
+                model,
+                hybrid=True,
+                how=f"{model.how}, but {name} is set, which only hybrid models have",
+                confidence="medium",
+            )
     return model
 
 
@@ -264,7 +270,13 @@ def _earlier_models(variant: Variant, history: Sequence[program.Assignment], set
     if variant.base is not None:
         names = _Names(replace(variant, tree=variant.base), setting, setting.engine.releases[-1])
         state = State(
-            Surroundings(names.lookup, (), lambda _: None, grammar_of(setting.engine, setting.engine.releases[-1]), setting.revision)
+            Surroundings(
+                names.lookup,
+                (),
+                lambda _: None,
+                grammar_of(setting.engine, setting.engine.releases[-1]),
+                setting.revision,
+            )
         )
         program.run([s for s in setting.named.steps if s.operator in ("set", "fill")], state)
         value = state._setting("model")

@@ -542,7 +542,7 @@ class _Composer:
         for below in items:
             if not below.is_self:
                 below.below(item.group_path, item.final_package(), via)
-            if below.override:
+            if below.override and not _concerns_hydra(below):
                 choice = _Choice(below.name, below.options, "", below.span, "")
                 self.choices.setdefault(below.override_key, choice)
         made = self.merged_order(items, own, depth)

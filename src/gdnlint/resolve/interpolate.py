@@ -124,10 +124,10 @@ class Lookup:
     def _resolved(self, node: Value, path: tuple[str, ...]) -> tuple[Value, tuple[str, ...]]:
         """What an interpolation stands for, and where that lies (``path`` itself for a string made of parts)."""
         assert isinstance(node.data, str)
-        if path in self._active or len(self._active) > DEEPEST:
+        if path in self._active:
             return _unknown("an interpolation of itself", node), path
         self._count += 1
-        if self._count > LARGEST:
+        if self._count > LARGEST or len(self._active) > DEEPEST:
             return _unknown("an interpolation too deep to follow", node), path
         try:
             parts = _Parser(node.data).text()
@@ -146,22 +146,26 @@ class Lookup:
         pieces: list[Piece] = []
         size = 0
         for part in parts:
+            more = self._pieces(part, path)
+            # A hole counts too: strings of holes double as well as strings of characters.
+            size += sum(len(piece.content) if isinstance(piece.content, str) else 100 for piece in more)
             if size > LONGEST:
                 return Text.of(Hole("a string too long to follow"))
-            size += len(pieces[-1].content) if pieces and isinstance(pieces[-1].content, str) else 0
-            if isinstance(part, str):
-                pieces.append(Piece(part))
-                continue
-            data = self._evaluated(part, path)[0].data
-            if isinstance(data, Text):
-                pieces.extend(data.pieces)
-            elif isinstance(data, dict | list):
-                pieces.append(Piece(Hole("a mapping or list inside a string")))
-            else:
-                pieces.append(Piece(str(data)))
+            pieces.extend(more)
         text = Text(tuple(pieces))
         known = text.known
         return text if known is None else known
+
+    def _pieces(self, part: str | _Interpolation, path: tuple[str, ...]) -> tuple[Piece, ...]:
+        """A part of a string as it is written into it."""
+        if isinstance(part, str):
+            return (Piece(part),)
+        data = self._evaluated(part, path)[0].data
+        if isinstance(data, Text):
+            return data.pieces
+        if isinstance(data, dict | list):
+            return (Piece(Hole("a mapping or list inside a string")),)
+        return (Piece(str(data)),)
 
     def _evaluated(self, part: _Interpolation, path: tuple[str, ...]) -> tuple[Value, tuple[str, ...]]:
         if part.resolver is not None:

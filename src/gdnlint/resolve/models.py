@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gdnlint.knowledge.releases import Release, ReleaseRange
-from gdnlint.knowledge.schema import Family, Knowledge
+from gdnlint.knowledge.schema import Family, Knowledge, NamePattern
 from gdnlint.project import Project, Unreadable
 from gdnlint.results import Confidence
 from gdnlint.values import Text, Value
+
+
+ANY_RELEASE = ReleaseRange()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Model:
     how: str
     """Why: ``by its name``, ``config.json says qwen3_next``, ``no model family is known by this name``."""
     confidence: Confidence
-    known: ReleaseRange = ReleaseRange()
+    known: ReleaseRange = ANY_RELEASE
     """The releases that can run it."""
     caches_state: ReleaseRange | None = None
     value: Value | None = None
@@ -38,7 +41,11 @@ class Model:
 
 
 def identify(
-    value: Value | None, knowledge: Knowledge, project: Project, directory: Path, aliases: Mapping[str, str] | None = None
+    value: Value | None,
+    knowledge: Knowledge,
+    project: Project,
+    directory: Path,
+    aliases: Mapping[str, str] | None = None,
 ) -> Model:
     """The model of a launch: the user's alias, a config.json on disk, then its name."""
     if value is None or value.data is None:
@@ -54,9 +61,11 @@ def identify(
         found = _from_config(known, shown, knowledge, project, directory, value)
         if found is not None:
             return found
-    family = by_name(text.marked(), knowledge.families)
-    if family is not None:
-        return _of(shown, family, "by its name", "high" if known is not None else "medium", value)
+    named = by_name(text.marked(), knowledge.families)
+    if named is not None:
+        family, pattern = named
+        made = _of(shown, family, "by its name", "high" if known is not None else "medium", value)
+        return replace(made, known=pattern.known) if pattern.known.since is not None else made
     if known is None:
         reason = next((hole.reason for hole in text.holes), "something outside the files")
         return Model(shown, None, None, f"the model depends on {reason}", "low", value=value)
@@ -111,21 +120,29 @@ def from_config(
 
 
 def _all_attention(layers: object) -> bool:
-    return isinstance(layers, list) and bool(layers) and all(str(layer) in ("attention", "full_attention") for layer in layers)
+    return (
+        isinstance(layers, list)
+        and bool(layers)
+        and all(str(layer) in ("attention", "full_attention") for layer in layers)
+    )
 
 
-def by_name(name: str, families: Sequence[Family]) -> Family | None:
-    """The family that a model's name or path points to: its last part that is not generic decides, alone."""
+def by_name(name: str, families: Sequence[Family]) -> tuple[Family, NamePattern] | None:
+    """The family that a model's name or path points to, and the pattern that says so.
+
+    The last part of the path that is not generic (``checkpoint-310``) decides, alone. Where it fits the
+    patterns of two families, neither counts.
+    """
     generic = [pattern for family in families for pattern in family.generic_components]
-    for part in reversed([p for p in re.split(r"[/\\]", name.lower()) if p]):
-        fits = [family for family in families if _matches(part, family)]
+    flat = name.strip().replace("\\", "/").replace("--", "/")
+    for part in reversed(flat.split("/")):
+        fits = [(family, pattern) for family in families if (pattern := _matching(part, family)) is not None]
         if fits:
-            # A known near miss is listed to win over a looser pattern of a family.
-            return next((family for family in fits if not family.hybrid), fits[0])
+            return fits[0] if len(fits) == 1 else None
         if not any(pattern.search(part) for pattern in generic):
             return None
     return None
 
 
-def _matches(part: str, family: Family) -> bool:
-    return any(n.pattern.search(part) and not (n.unless and n.unless.search(part)) for n in family.names)
+def _matching(part: str, family: Family) -> NamePattern | None:
+    return next((n for n in family.names if n.pattern.search(part) and not (n.unless and n.unless.search(part))), None)

@@ -142,7 +142,9 @@ def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome 
     if pin.exact or first.hybrid is False:
         outcome = Outcome(variant, pin, [first], first.combination)
     else:
-        releases = [r for r in pin.releases if first.model.hybrid is None or r in first.model.known] or list(pin.releases)
+        releases = [r for r in pin.releases if first.model.hybrid is None or r in first.model.known] or list(
+            pin.releases
+        )
         evaluations = [evaluate(variant, setting, release) for release in releases[:-1]]
         if releases[-1] == pin.releases[-1]:
             evaluations.append(first)
@@ -172,7 +174,11 @@ def _asked_for(evaluation: Evaluation) -> bool:
 
 
 def _by_user(value: Value | None) -> bool:
-    return value is not None and value.data is True and (value.span is not None or value.route in ("default", "declared", "framework"))
+    return (
+        value is not None
+        and value.data is True
+        and (value.span is not None or value.route in ("default", "declared", "framework"))
+    )
 
 
 def _decided_by(outcome: Outcome) -> str:
@@ -231,7 +237,9 @@ def _conclude(resolved: Resolved) -> None:
     texts = [o.variant.guard_text for o in resolved.default if o.variant.guard_text]
     present = [o for o in resolved.default if o.combination]
     verb = "present" if present else "undecided"
-    shown = next((o.variant.guard_text for o in resolved.default if o.combination is not False and o.variant.guard_text), None)
+    shown = next(
+        (o.variant.guard_text for o in resolved.default if o.combination is not False and o.variant.guard_text), None
+    )
     text = shown or (texts[0] if texts else "a condition")
     resolved.decided_by = f"{verb} or absent, as the condition {text} goes"
 
@@ -245,7 +253,7 @@ def _not_launched(variant: Variant, setting: Setting, release: Release) -> str:
         if case.when.evaluate(names.lookup):
             return f"not judged: {case.because}"
     named = setting.named
-    if named.when.evaluate(names.lookup) is False:
+    if named.when.evaluate(names.lookup) is not True:
         return f"the {named.name} engine is not started"
     if named.engine:
         value = names.lookup(named.engine)
@@ -275,4 +283,8 @@ def _revision(framework: Framework, project: Project, directory: Path) -> str:
 
 def unknown_reason(value: Value) -> str:
     """Why a value is not known; empty if it is."""
-    return next((hole.reason for hole in value.holes()), "") if not isinstance(value.data, Text) or value.data.known is None else ""
+    return (
+        next((hole.reason for hole in value.holes()), "")
+        if not isinstance(value.data, Text) or value.data.known is None
+        else ""
+    )

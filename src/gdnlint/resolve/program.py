@@ -83,6 +83,8 @@ class State:
     propagated: dict[str, Value] = field(default_factory=dict)
     """Keys that a step copied from other keys."""
     marks: list[Mark] = field(default_factory=list)
+    positional: Word | None = None
+    """The first word of a command line (a file of one comes before the typed one) that no flag takes."""
     refused: str = ""
     refused_at: Value | None = None
     open_reason: str = ""
@@ -122,7 +124,7 @@ class State:
     def evaluate(self, expression: Expression) -> Value | None:
         """An expression's value; None leaves the setting unset."""
         if isinstance(expression, Literal):
-            return Value(expression.data, route="rule") if _is_scalar(expression.data) else _plain(expression.data)
+            return _plain(expression.data)
         if isinstance(expression, Choice):
             truth = expression.condition.evaluate(self.lookup)
             if truth is None:
@@ -164,7 +166,9 @@ class State:
         if rest:
             if value is None:
                 return
-            base = slot.value if slot.value is not None and isinstance(slot.value.data, dict) else Value({}, route="rule")
+            base = (
+                slot.value if slot.value is not None and isinstance(slot.value.data, dict) else Value({}, route="rule")
+            )
             if isinstance(slot.value, Value) and isinstance(slot.value.data, Text):
                 return
             slot.value = base.with_(rest.split("."), value)
@@ -185,10 +189,6 @@ def _distinct(values: Iterable[Value]) -> tuple[Value, ...]:
     return tuple(found.values())
 
 
-def _is_scalar(data: object) -> bool:
-    return data is None or isinstance(data, bool | int | float | str)
-
-
 def _plain(data: object) -> Value:
     if isinstance(data, dict):
         return Value({str(key): _plain(member) for key, member in data.items()}, route="rule")
@@ -198,10 +198,10 @@ def _plain(data: object) -> Value:
     return Value(data, route="rule")
 
 
-def run(steps: Sequence[Step], state: State) -> None:
-    """Run a program; a refusal ends it."""
+def run(steps: Sequence[Step], state: State, to_the_end: bool = False) -> None:
+    """Run a program; a refusal ends it, unless its settings are wanted all the same."""
     for step in steps:
-        if state.refused:
+        if state.refused and not to_the_end:
             return
         if step.revisions and state.surroundings.revision not in step.revisions:
             continue
@@ -223,12 +223,14 @@ def _undecided(step: Step, value: Value | None, state: State, name: str) -> Valu
     reason = step.note or "a condition that the files do not decide"
     holes = [hole for read in state.reads for hole in read.holes()]
     if holes:
-        return Value(Text(tuple(piece for read in state.reads if isinstance(read.data, Text) for piece in read.data.pieces)))
+        return Value(
+            Text(tuple(piece for read in state.reads if isinstance(read.data, Text) for piece in read.data.pieces))
+        )
     return Value.unknown(reason)
 
 
 def _set(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    for name, expression in step.target:  # type: ignore[attr-defined]
+    for name, expression in step.assignments:
         reads = list(state.reads)
         value = state.evaluate(expression)
         state.reads = reads
@@ -240,7 +242,7 @@ def _set(step: Step, state: State, because: tuple[Value, ...], conditional: bool
 
 
 def _fill(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    for name, expression in step.target:  # type: ignore[attr-defined]
+    for name, expression in step.assignments:
         now = state._setting(name)
         if now is not None and now.data is not None:
             continue
@@ -255,7 +257,7 @@ def _fill(step: Step, state: State, because: tuple[Value, ...], conditional: boo
 
 
 def _update(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    value = state.evaluate(step.target)  # type: ignore[arg-type]
+    value = state.evaluate(step.operand) if step.operand is not None else None
     if value is None or value.data is None:
         return
     if not isinstance(value.data, dict):
@@ -278,7 +280,7 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
 
 
 def _merge(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    for name, expression in step.target:  # type: ignore[attr-defined]
+    for name, expression in step.assignments:
         value = state.evaluate(expression)
         if value is None:
             continue
@@ -293,11 +295,11 @@ def _merge(step: Step, state: State, because: tuple[Value, ...], conditional: bo
 
 
 def _argv(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    expression = step.target
+    expression = step.operand
     if isinstance(expression, Ref) and expression.name == "words:argv":
         words: Sequence[Word] = state.surroundings.words
     else:
-        value = state.evaluate(expression)  # type: ignore[arg-type]
+        value = state.evaluate(expression) if expression is not None else None
         if value is None or value.data is None:
             return
         words = words_of(value, step, state)
@@ -337,7 +339,10 @@ def words_of(value: Value, step: Step, state: State) -> list[Word]:
             out.append(word(flag, member))
             out += [word(str(item.plain()), item) for item in member.data]
         elif member.data is not None:
-            out += [word(flag, member), word(member.data if isinstance(member.data, Text) else str(member.data), member)]
+            out += [
+                word(flag, member),
+                word(member.data if isinstance(member.data, Text) else str(member.data), member),
+            ]
     return out
 
 
@@ -368,29 +373,28 @@ def _drop(slot: Slot) -> None:
 
 def _propagate(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
     del because, conditional
-    origin, targets = step.target  # type: ignore[misc]
-    value = state.lookup(origin)
-    for target in targets:
+    value = state.lookup(step.text)
+    for target in step.copies:
         there = state.lookup(target)
         if value is None or value.data is None:
             continue
         if there is not None and there.data is not None:
             if step.option("conflict") == "refuse" and there.plain() != value.plain():
-                state.refused = step.note or f"{origin} and {target} differ"
+                state.refused = step.note or f"{step.text} and {target} differ"
             continue
         state.propagated[target] = value
 
 
 def _refuse(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    if conditional:
+    if conditional or state.refused:
         return
-    state.refused = str(step.target)
+    state.refused = step.text
     state.refused_at = because[0] if because else None
 
 
 def _assume(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
     del because, conditional
-    for name, expression in step.target:  # type: ignore[attr-defined]
+    for name, expression in step.assignments:
         fact = name.removeprefix("fact:")
         if fact not in state.facts:
             value = state.evaluate(expression)
@@ -401,7 +405,7 @@ def _assume(step: Step, state: State, because: tuple[Value, ...], conditional: b
 def _mark(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
     if not conditional:
         value = next(iter(because), None)
-        state.marks.append(Mark(str(step.target), step.option("text"), step.option("field"), value))
+        state.marks.append(Mark(step.text, step.option("text"), step.option("field"), value))
 
 
 def _reason(value: Value, otherwise: str) -> str:

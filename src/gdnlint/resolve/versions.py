@@ -77,7 +77,13 @@ def _from_hint(engine: Engine, hint: VersionHint) -> Pin | None:
     name = image_name(image)
     tail = name.rpartition("/")[2]
     if any(fork in name for fork in engine.forks):
-        return Pin(engine.releases, False, f"the image {hint.text.show()} is a fork's; its vLLM version is not known", None, hint.span)
+        return Pin(
+            engine.releases,
+            False,
+            f"the image {hint.text.show()} is a fork's; its vLLM version is not known",
+            None,
+            hint.span,
+        )
     published = engine_image(engine, name)
     if not published and engine.package not in tail:
         return None
@@ -97,8 +103,10 @@ def engine_image(engine: Engine, name: str) -> bool:
 
 
 def _requirement(engine: Engine, text: str, where: str, span: Span | None) -> Pin | None:
-    """A requirement (``vllm==0.27.1``, ``vllm>=0.17,<=0.25.1``) or wheel URL of the engine's package; None if it is another's."""
-    wheel = re.search(rf"(?:^|[/\\]){re.escape(engine.package)}-(\d+\.\d+(?:\.\d+){{0,2}})(?:\.post\d+)?(?:[+%][\w.]*)?-", text)
+    """A requirement (``vllm>=0.17,<=0.25.1``) or wheel URL of the engine's package; None if it is another's."""
+    wheel = re.search(
+        rf"(?:^|[/\\]){re.escape(engine.package)}-(\d+\.\d+(?:\.\d+){{0,2}})(?:\.post\d+)?(?:[+%][\w.]*)?-", text
+    )
     if wheel and (release := Release.parse(wheel.group(1))):
         return _exact(engine, release, where, span)
     match = re.match(rf"\s*{re.escape(engine.package)}\s*(?:\[[^\]]*\])?\s*(.*)$", text, re.IGNORECASE)
@@ -134,9 +142,14 @@ def _fits(release: Release, operator: str, other: Release, text: str) -> bool:
     if operator == "~=":
         prefix = other.parts[: max(len(text.split(".")) - 1, 1)]
         return release >= other and release.parts[: len(prefix)] == prefix
-    return {
-        "!=": release != other, "<=": release <= other, ">=": release >= other, "<": release < other, ">": release > other,
-    }.get(operator, True)  # fmt: skip
+    tests = {
+        "!=": release != other,
+        "<=": release <= other,
+        ">=": release >= other,
+        "<": release < other,
+        ">": release > other,
+    }
+    return tests.get(operator, True)
 
 
 def _upwards(project: Project, directory: Path) -> Iterator[Path]:
@@ -251,11 +264,13 @@ def _requirements(engine: Engine, project: Project, folder: Path) -> Pin | None:
             stripped = line.strip()
             if stripped and not stripped.startswith(("#", "-")):
                 start = offset + line.index(stripped)
-                pin = _requirement(engine, stripped, f"pinned in {source.path}", source.span(start, start + len(stripped)))
+                pin = _requirement(
+                    engine, stripped, f"pinned in {source.path}", source.span(start, start + len(stripped))
+                )
                 if pin is not None:
                     found.append(pin)
             offset += len(line)
-    return _agreed(engine, found)
+    return _agreed(found)
 
 
 def _setup(engine: Engine, project: Project, folder: Path) -> Pin | None:
@@ -278,7 +293,7 @@ def _dockerfiles(engine: Engine, project: Project, folder: Path) -> Pin | None:
         if source is None or engine.package not in source.text.lower():
             continue
         found += _in_dockerfile(engine, source)
-    return _agreed(engine, found)
+    return _agreed(found)
 
 
 def _in_dockerfile(engine: Engine, source: Source) -> Iterator[Pin]:
@@ -299,7 +314,7 @@ def _in_dockerfile(engine: Engine, source: Source) -> Iterator[Pin]:
             yield _exact(engine, release, where, source.span(match.start(), match.end()))
 
 
-def _agreed(engine: Engine, found: Sequence[Pin]) -> Pin | None:
+def _agreed(found: Sequence[Pin]) -> Pin | None:
     """One pin if all say the same, the choice between them if they differ."""
     if not found:
         return None

@@ -89,6 +89,22 @@ def _merged(old: Value, new: Value, follow: Follow | None, problems: list[Proble
     return merge(old, new, follow, problems)
 
 
+def find(tree: Value, parts: Sequence[str]) -> Value | None:
+    """The member at a path of keys and indices; a hole on the way is returned as it is."""
+    for part in parts:
+        below: Value | None = None
+        if isinstance(tree.data, Text):
+            return tree
+        if isinstance(tree.data, dict):
+            below = tree.data.get(part)
+        elif isinstance(tree.data, list) and re.fullmatch(r"[0-9]{1,9}", part) and int(part) < len(tree.data):
+            below = tree.data[int(part)]
+        if below is None:
+            return None
+        tree = below
+    return tree
+
+
 def update(tree: Value, parts: Sequence[str], value: Value, span: Span | None, done: int = 0) -> Value:
     """``tree`` with ``value`` at a path; mappings merge, and what is no mapping on the way becomes one.
 
@@ -126,5 +142,8 @@ def _update_item(tree: Value, parts: Sequence[str], value: Value, span: Span | N
     if not -len(tree.data) <= index < len(tree.data):
         raise Refused(f"the list has no item {index}")
     items = list(tree.data)
+    if index < 0 and done + 1 < len(parts):
+        # Looked up, an index from the end finds nothing; assigned, it does.
+        items[index] = Value(None, span, value.places, value.route, ".".join(parts[: done + 1]))
     items[index] = update(items[index], parts, value, span, done + 1)
     return replace(tree, data=items)

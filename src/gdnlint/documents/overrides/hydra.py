@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gdnlint.documents.overrides import MANDATORY, Applied, Refused, update
+from gdnlint.documents.overrides import MANDATORY, Applied, Refused, find, update
 from gdnlint.source import Span
 from gdnlint.values import MARK_BASE, MARK_LIMIT, Data, Hole, Place, Problem, Text, Value, Word, has_mark
 
@@ -403,7 +403,7 @@ def _sorted(args: list[_Raw], named: dict[str, _Raw]) -> _Raw:
 
 def is_open(word: Word) -> bool:
     """Whether the files do not decide which key a word sets, if any."""
-    return word.spread or has_mark(word.text.marked().partition("=")[0])
+    return word.spread or (bool(word.text.holes) and has_mark(word.text.marked().partition("=")[0]))
 
 
 def apply(tree: Value, words: Sequence[Word], *, is_group: Callable[[str], bool] | None = None) -> Applied:
@@ -444,7 +444,7 @@ def _applied(applied: Applied, override: Override, word: Word) -> Value:
             Problem("override", f"{word.text.show()}: a sweep needs --multirun; a list is written [...]", word.span)
         )
     parts = override.key.split(".")
-    there = tree.at(parts)
+    there = find(tree, parts)
     if override.kind == "delete":
         return _deleted(tree, parts, there, override)
     value = override.value or Value(None)

@@ -34,7 +34,7 @@ def apply(
     for word in words:
         marked = word.text.marked()
         key, equals, _ = marked.partition("=")
-        if word.spread or has_mark(key):
+        if word.spread or (word.text.holes and has_mark(key)):
             unknown.extend(word.text.holes)
             continue
         if plus == "refuse" and key.startswith("+"):
@@ -68,7 +68,7 @@ def _written(value: Value, word: Word, key: str, text: Text) -> Value:
     data: Data = value.data
     if isinstance(data, str):
         data = text.unmark(data)
-    elif isinstance(data, dict) and any(has_mark(name) for name in data):
+    elif text.holes and isinstance(data, dict) and any(has_mark(name) for name in data):
         data = text
     name = f"{key}.{value.name}" if value.name and not value.name.startswith("[") else key + value.name
     return replace(value, data=data, span=word.span, places=word.text.places, route="override", name=name)

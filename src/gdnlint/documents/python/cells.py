@@ -325,6 +325,8 @@ def shown_as(data: Payload) -> str | Hole:
         return data.known if data.known is not None else data.hole
     if isinstance(data, Hole):
         return data
+    if isinstance(data, Ext):
+        return Hole(f"the value of `{data.dotted[:40]}`")
     return Hole("the text of an object")
 
 
@@ -335,6 +337,8 @@ def hole_of(cell: Cell) -> Hole | None:
         return data
     if isinstance(data, Spread):
         return data.hole
+    if isinstance(data, Ext):
+        return Hole(f"the value of `{data.dotted[:40]}`")
     if isinstance(data, Str) and data.known is None:
         return data.hole
     return None
@@ -435,7 +439,7 @@ class Exporter:
             return Value(Text.of(Hole(reason), span), span, (*places, Place(data.call.span, made)))
         if data is None or isinstance(data, bool | int | float):
             return Value(data, span, places)
-        return Value(Text.of(self._reason(data), span), span, places)
+        return Value(Text.of(self.reason(data), span), span, places)
 
     def _mapping(self, data: Map, depth: int) -> Data:
         out: dict[str, Value] = {}
@@ -449,7 +453,7 @@ class Exporter:
         return out
 
     @staticmethod
-    def _reason(data: Payload) -> Hole:
+    def reason(data: Payload) -> Hole:
         if isinstance(data, Hole):
             return data
         if isinstance(data, Obj):
@@ -495,7 +499,7 @@ def plain(cell: Cell) -> Any:
             return walk(data.value, depth + 1)
         if data is None or isinstance(data, bool | int | float):
             return data
-        raise NotPlain(Exporter._reason(data))
+        raise NotPlain(Exporter.reason(data))
 
     return walk(cell, 0)
 

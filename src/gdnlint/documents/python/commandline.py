@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001 (the methods of a table share their signature)
 """Command line parsers of a module: what ``parse_args()`` returns when no option is given."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG002 (the handlers of nodes share their signature)
 """The evaluator: one way through a Python module, with holes where the files do not decide."""
 
 from __future__ import annotations
@@ -5,6 +6,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +49,8 @@ from gdnlint.documents.python.cells import (
     string,
     truth,
 )
-from gdnlint.documents.python.outline import Outline, dotted_of
+from gdnlint.documents.python.outline import Order, Outline, dotted_of
+from gdnlint.documents.python.slicing import Slice, is_exit, is_harmless
 from gdnlint.documents.python.syntax import Tree
 from gdnlint.project import Unreadable
 from gdnlint.source import Fragment
@@ -60,6 +63,12 @@ STEPS = 150_000
 """Expressions and statements that are evaluated in one run."""
 CALL_DEPTH = 6
 IMPORT_DEPTH = 4
+LARGEST_IMPORT = 200_000
+"""Characters of a project module that is read for its constants."""
+MOST_IMPORTED = 200_000
+"""Characters of all of them together."""
+SMALL_IMPORT = 40_000
+"""Characters of a project module whose functions are run when the main module calls them."""
 TURNS = 32
 """Turns of a loop over a known list."""
 MOST_CALLS = 2_000
@@ -67,6 +76,10 @@ MOST_CALLS = 2_000
 
 class Spent(Exception):
     """The module takes too many steps."""
+
+
+_ALWAYS = frozenset(("FunctionDef", "ClassDef", "Import", "ImportFrom", "Global", "Nonlocal"))
+"""Statements that only bind names; they are never left out."""
 
 
 @dataclass(slots=True)
@@ -98,11 +111,11 @@ def read(
     if tree.module is None:
         assert tree.problem is not None
         return Run(problems=[tree.problem])
-    evaluator = Evaluator(tree, world, wanted, project, directory, trees)
     start = tree.fragment.span(0, 0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            evaluator = Evaluator(tree, world, wanted, project, directory, trees)
             evaluator.module()
             return evaluator.result()
     except Spent:
@@ -144,10 +157,14 @@ class Evaluator:
         """What was assigned to attributes of outside modules."""
         self.executed: set[int] = set()
         self.packages: dict[Path, Scope | None] = {}
-        self.loading: list[Path] = []
+        self.forcing = 0
+        self.read_bytes = 0
         self.targets: dict[int, str] = {}
         self.exporter = Exporter(self.used)
-        self.outline = Outline(tree, wanted)
+        self.outline = Outline()
+        self.slices: dict[int, Slice] = {id(tree): Slice(tree.facts, wanted)}
+        """By the id of a tree: the statements of it that are evaluated."""
+        self.quiet = False
         self.defined: dict[int, Function] = {}
         self.classes: list[Class] = []
 
@@ -161,7 +178,8 @@ class Evaluator:
         scope.directory = self.directory
         self.block(self.tree.module.body, scope)
         # Functions that nothing in the file calls (fire, ray, pytest or another file does).
-        while (function := self.outline.order(self.defined, self.executed)) is not None:
+        order = Order(self.tree.facts, self.slices[id(self.tree)])
+        while (function := order.next(self.defined, self.executed)) is not None:
             self.guards.clear()
             self.executed.add(id(function.node))
             self.call_with_defaults(function)
@@ -187,6 +205,8 @@ class Evaluator:
         asked.asked = asked.asked or ask
 
     def used(self, cell: Cell) -> None:
+        if self.quiet:
+            return
         for name in cell.asks:
             if name in self.questions:
                 self.questions[name].asked = True
@@ -232,7 +252,14 @@ class Evaluator:
         self.spend()
         if isinstance(node, cst.SimpleStatementLine | cst.SimpleStatementSuite | cst.IndentedBlock):
             return self.block(node.body, scope)
-        handler = getattr(self, f"_do_{type(node).__name__.lower()}", None)
+        kind = type(node).__name__
+        if kind not in _ALWAYS and scope.kind != "class":
+            part = self.slices[id(scope.tree)]
+            if not part.runs(node):
+                return None
+            if id(node) not in part.live and kind == "Return":
+                return Signal("return", Cell(Hole("a value that is not worked out")))
+        handler = getattr(self, f"_do_{kind.lower()}", None)
         return handler(node, scope) if handler is not None else None
 
     def _do_expr(self, node: cst.Expr, scope: Scope) -> Signal | None:
@@ -241,7 +268,7 @@ class Evaluator:
         call = value.expression if isinstance(value, cst.Await) else value
         if isinstance(call, cst.Call):
             name = dotted_of(call.func)
-            if name in ("sys.exit", "exit", "quit", "os._exit", "os.abort") or name.endswith("parser.error"):
+            if is_exit(name):
                 return Signal("raise")
             self._maybe_changed(call, name, scope)
         return None
@@ -249,7 +276,7 @@ class Evaluator:
     def _maybe_changed(self, node: cst.Call, name: str, scope: Scope) -> None:
         """A statement ``tweak(args)`` of an unknown function is there to change what it is given."""
         callee = self.eval(node.func, scope).data
-        if not isinstance(callee, Ext | Hole) or library.is_harmless(name):
+        if not isinstance(callee, Ext | Hole) or is_harmless(name):
             return
         if isinstance(callee, Ext) and (self.wanted(callee.dotted) or library.is_known(callee.dotted)):
             return
@@ -376,7 +403,7 @@ class Evaluator:
             self.bind(own, Cell(Ext(dotted, f"{module}:{name}", level, scope.tree)), None, scope)
 
     def _do_if(self, node: cst.If, scope: Scope) -> Signal | None:
-        answer, guard = self.decide(self.eval(node.test, scope), node.test, scope)
+        answer, guard = self._condition(node, scope)
         if guard:
             self.guards.append(guard)
         try:
@@ -388,6 +415,16 @@ class Evaluator:
         finally:
             if guard:
                 self.guards.pop()
+
+    def _condition(self, node: cst.If, scope: Scope) -> tuple[bool, str]:
+        if id(node) in self.slices[id(scope.tree)].live:
+            return self.decide(self.eval(node.test, scope), node.test, scope)
+        # Nothing but an early end lies under it; unless the files decide it, what follows is reached.
+        before, self.quiet = self.quiet, True
+        try:
+            return truth(self.eval(node.test, scope)) is True, ""
+        finally:
+            self.quiet = before
 
     def _do_for(self, node: cst.For, scope: Scope) -> Signal | None:
         turns = library.iterate(self, self.eval(node.iter, scope))
@@ -432,10 +469,13 @@ class Evaluator:
             signal = None
         elif signal is None and node.orelse is not None:
             signal = self.statement(node.orelse.body, scope)
+        doubtful = self.outline.doubtful_import(node.body, self.resolves, scope)
         for handler in node.handlers:
             for name in self.outline.assigned(handler.body):
-                if self._binding(name, scope) is None:
-                    self.bind(name, Cell(Hole(f"{name}, which is set when something fails")), None, scope)
+                binding = self._binding(name, scope)
+                if binding is None or (doubtful and not isinstance(binding.cell.data, Ext)):
+                    why = f"whether `{doubtful}` can be imported" if doubtful else f"{name}, which is set on a failure"
+                    self.bind(name, Cell(Hole(why)), None, scope)
         if node.finalbody is not None:
             last = self.statement(node.finalbody.body, scope)
             signal = last if last is not None else signal
@@ -487,7 +527,10 @@ class Evaluator:
             return inner
         if isinstance(pattern, cst.MatchValue | cst.MatchSingleton):
             value = self.eval(pattern.value, scope)
-            return truth(self.compare("Equal", subject, value))
+            try:
+                return truth(self.compare("Equal", subject, value))
+            except (NotPlain, TooLarge):
+                return None
         for name in self.outline.captured(pattern):
             self.bind(name, Cell(Hole(f"a part of `{self.short(pattern, scope)}`")), None, scope)
         return None
@@ -668,44 +711,94 @@ class Evaluator:
 
     # --- imports of the project
 
-    def force(self, cell: Cell) -> Cell:
+    def force(self, cell: Cell, also_wanted: bool = False) -> Cell:
         """What an imported name is, if the project has its file; else the cell as it is."""
         data = cell.data
         if not isinstance(data, Ext):
             return cell
+        if not also_wanted and data.imported and self.wanted(data.dotted):
+            return cell
         if data.dotted in self.overrides:
             return self.overrides[data.dotted]
-        if not data.imported or self.project is None:
+        if not data.imported or self.project is None or self.forcing >= IMPORT_DEPTH:
             return cell
+        self.forcing += 1
+        try:
+            return self._imported(data, cell)
+        finally:
+            self.forcing -= 1
+
+    def _imported(self, data: Ext, cell: Cell) -> Cell:
         module, _, name = data.imported.partition(":")
-        if not name:
-            package = self.load(module, data.level, data.tree)
-            return Cell(Package(package), cell.spot) if package is not None else cell
-        found = self._from_package(Ext(module, module, data.level, data.tree), name)
-        if found is not None:
-            return found
-        package = self.load(f"{module}.{name}" if module else name, data.level, data.tree)
+        if name:
+            found = self._from_package(Ext(module, module, data.level, data.tree), name)
+            if found is not None:
+                return found
+            module = f"{module}.{name}" if module else name
+        package = self.load(module, data.level, data.tree)
         return Cell(Package(package), cell.spot) if package is not None else cell
 
     def _from_package(self, ext: Ext, name: str) -> Cell | None:
-        package = self.load(ext.imported, ext.level, ext.tree)
+        package = self.load(ext.imported, ext.level, ext.tree, name)
         if package is None:
             return None
+        self.want(package, name)
         binding = package.names.get(name)
         if binding is None:
             return None
         cell = binding.cell.through(binding.hop)
-        return self.force(cell) if isinstance(cell.data, Ext) and len(self.loading) < IMPORT_DEPTH else cell
+        return self.force(cell) if isinstance(cell.data, Ext) else cell
 
-    def load(self, module: str, level: int, tree: Tree | None) -> Scope | None:
+    def want(self, package: Scope, name: str) -> None:
+        """Run what sets a name of a project module, if that has not happened."""
+        part = self.slices[id(package.tree)]
+        if package.tree is self.tree or package.tree.module is None or not part.need(name):
+            return
+        part.settle()
+        kept = self.guards, self.depth
+        self.guards, self.depth = [], 0
+        try:
+            self.block([s for s in package.tree.module.body if self._is_new(s, part)], package)
+        finally:
+            self.guards, self.depth = kept
+
+    def _is_new(self, statement: cst.CSTNode, part: Slice) -> bool:
+        """Whether a top-level statement has to be run now and was not run before."""
+        inner = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+        if not any(type(s).__name__ in _ALWAYS or part.runs(s) for s in inner) or id(statement) in self.executed:
+            return False
+        self.executed.add(id(statement))
+        return True
+
+    def resolves(self, dotted: str, names: Sequence[str], level: int, scope: Scope) -> bool:
+        """Whether an import surely works: a module of Python, of the project, or one that calls are wanted from."""
+        if level or dotted.split(".")[0] in sys.stdlib_module_names:
+            return True
+        if any(self.wanted(f"{dotted}.{name}") for name in names):
+            return True
+        paths = self._candidates(dotted, 0, scope.tree)
+        return self.project is not None and any(self.project.exists(p) for p in paths)
+
+    def load(self, module: str, level: int, tree: Tree | None, name: str = "") -> Scope | None:
         """The names of a project module; None if it is not in the project, in a cycle or too far away."""
         for path in self._candidates(module, level, tree):
             if self.project is not None and self.project.exists(path):
                 real = Path(os.path.realpath(path))
                 if real not in self.packages:
+                    if name and not self._may_define(real, name):
+                        return None
                     self.packages[real] = self._load(real)
                 return self.packages[real]
         return None
+
+    def _may_define(self, path: Path, name: str) -> bool:
+        """Whether a name stands in a file at all; most imports are settled by that."""
+        assert self.project is not None
+        try:
+            text = self.project.source(path).text
+        except Unreadable:
+            return False
+        return name in text or "import *" in text
 
     def _candidates(self, module: str, level: int, tree: Tree | None) -> list[Path]:
         if self.project is None or (not module and not level):
@@ -730,13 +823,17 @@ class Evaluator:
     def _load(self, path: Path) -> Scope | None:
         assert self.project is not None
         main = Path(os.path.realpath(self.tree.fragment.source.file))
-        if path == main or path in self.loading or len(self.loading) >= IMPORT_DEPTH:
+        if path == main:
             return None
         if path not in self.trees:
             try:
-                self.trees[path] = Tree(Fragment.whole(self.project.source(path)))
+                source = self.project.source(path)
             except Unreadable:
-                self.trees[path] = None
+                source = None
+            size = len(source.text) if source is not None else 0
+            self.read_bytes += size
+            too_much = size > LARGEST_IMPORT or self.read_bytes > MOST_IMPORTED
+            self.trees[path] = Tree(Fragment.whole(source)) if source is not None and not too_much else None
         tree = self.trees[path]
         if tree is None or tree.module is None:
             return None
@@ -744,14 +841,8 @@ class Evaluator:
         scope.names["__name__"] = Binding(from_plain(path.stem))
         scope.directory = path.parent
         self.packages[path] = scope
-        self.loading.append(path)
-        kept = self.guards, self.depth
-        self.guards, self.depth = [], 0
-        try:
-            self.block(tree.module.body, scope)
-        finally:
-            self.guards, self.depth = kept
-            self.loading.pop()
+        if id(tree) not in self.slices:
+            self.slices[id(tree)] = Slice(tree.facts, None)
         return scope
 
     # --- calls
@@ -930,16 +1021,14 @@ class Evaluator:
             return Cell(Hole("a value that is too large to be worked out"), Spot(scope.tree, node))
         except NotPlain as error:
             return Cell(error.hole, Spot(scope.tree, node))
-        except (ValueError, TypeError, OverflowError, LookupError, ArithmeticError, UnicodeError):
+        except (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError):
             return self.unknown(node, scope)
         assert isinstance(cell, Cell)
         return cell
 
     def short(self, node: cst.CSTNode, scope: Scope) -> str:
         """A node as written, for a reason: one line, at most 40 characters."""
-        text = scope.tree.text_of(node)[:200]
-        text = " ".join(text.split())
-        return text if len(text) <= 40 else text[:37] + "..."
+        return scope.tree.short(node)
 
     def unknown(self, node: cst.CSTNode, scope: Scope) -> Cell:
         return Cell(Hole(f"the value of `{self.short(node, scope)}`"), Spot(scope.tree, node))
@@ -948,7 +1037,7 @@ class Evaluator:
         constant = {"None": None, "True": True, "False": False}
         if node.value in constant:
             return Cell(constant[node.value], Spot(scope.tree, node))
-        return self.lookup(node.value, scope, node)
+        return self.force(self.lookup(node.value, scope, node))
 
     def _of_integer(self, node: cst.Integer, scope: Scope) -> Cell:
         value = int(ast.literal_eval(node.value))
@@ -1150,7 +1239,12 @@ class Evaluator:
         spot = Spot(scope.tree, node)
         self.used(left)
         self.used(right)
-        cell = operators.binary(name, self.force(left), self.force(right), spot)
+        try:
+            cell = operators.binary(name, self.force(left), self.force(right), spot)
+        except TooLarge:
+            return Cell(Hole("a value that is too large to be worked out"), spot)
+        except (NotPlain, ValueError, TypeError, ArithmeticError):
+            cell = None
         if cell is None:
             hole = hole_of(left) or hole_of(right)
             return Cell(hole, spot) if hole is not None and not hole.name else self.unknown(node, scope)
@@ -1183,23 +1277,27 @@ class Evaluator:
         return Cell(result) if result is not None else Cell(Hole("a comparison"))
 
     def _of_attribute(self, node: cst.Attribute, scope: Scope) -> Cell:
-        owner = self.eval(node.value, scope)
+        value = node.value
+        owner = self.lookup(value.value, scope, value) if isinstance(value, cst.Name) else self.eval(value, scope)
         return self.attribute(owner, node.attr.value, node, scope)
 
     def attribute(self, owner: Cell, name: str, node: cst.CSTNode, scope: Scope) -> Cell:
         data = owner.data
         spot = Spot(scope.tree, node)
+        if isinstance(data, Function | Class) and name in library.SAME_CALL:
+            return owner
+        if isinstance(data, Function | Class) and name == "options":
+            return Cell(Method(owner, name), spot)
         if isinstance(data, Ext):
             return self._ext_attribute(data, name, spot)
         if isinstance(data, Package):
-            return self.lookup(name, data.scope, node)
+            self.want(data.scope, name)
+            return self.force(self.lookup(name, data.scope, node))
         if isinstance(data, Obj):
             return self._obj_attribute(owner, data, name, node, scope)
         if isinstance(data, Class):
             return self._cls_attribute(owner, data, name, node, scope)
-        if isinstance(data, Function | Class) and name in library.SAME_CALL:
-            return owner
-        if name == "options" or isinstance(data, Str | Seq | Map | Parser | Partial | int | float | Hole):
+        if isinstance(data, Str | Seq | Map | Parser | Partial | int | float | Hole):
             return Cell(Method(owner, name), spot)
         return self.unknown(node, scope)
 
@@ -1211,6 +1309,7 @@ class Evaluator:
             return Cell(Ext(dotted), spot)
         forced = self.force(Cell(data))
         if isinstance(forced.data, Package):
+            self.want(forced.data.scope, name)
             binding = forced.data.scope.names.get(name)
             if binding is not None:
                 cell = binding.cell.through(binding.hop)
@@ -1390,11 +1489,13 @@ class Evaluator:
                 out.kwargs[key] = Entry(inner, spot if spot is not None else Spot(scope.tree, arg))
 
     def _of_call(self, node: cst.Call, scope: Scope) -> Cell:
-        callee = self.eval(node.func, scope)
+        # An imported name is looked at before it is followed: `wanted` knows it as it was imported.
+        func = node.func
+        callee = self.lookup(func.value, scope, func) if isinstance(func, cst.Name) else self.eval(func, scope)
         spot = Spot(scope.tree, node)
         name = self.callee_name(callee, node.func)
         if name and self.wanted(name):
-            return self._report(name, node, self.arguments(node, scope), scope)
+            return self._report(name, node, self.arguments(node, scope), scope, callee)
         callee = self.force(callee)
         arguments = self.arguments(node, scope)
         cell = self.call(callee, arguments, spot, node, scope)
@@ -1417,7 +1518,7 @@ class Evaluator:
             return ""
         return dotted_of(node)
 
-    def _report(self, name: str, node: cst.Call, arguments: Arguments, scope: Scope, inner: Cell | None = None) -> Cell:
+    def _report(self, name: str, node: cst.Call, arguments: Arguments, scope: Scope, callee: Cell) -> Cell:
         """Hand a wanted call out, and make the object that it returns."""
         spot = Spot(scope.tree, node)
         kwargs: dict[str, Value] = {}
@@ -1448,7 +1549,7 @@ class Evaluator:
             self.out.calls.append(call)
         made = library.made_by(self, name, arguments)
         obj = Obj(name, None, made, f"what {name}() sets itself", call)
-        local = self.force(inner or self.eval(node.func, scope)).data
+        local = self.force(callee, also_wanted=True).data
         if isinstance(local, Class):
             built = self.instantiate(local, arguments, spot).data
             if isinstance(built, Obj):
@@ -1456,13 +1557,21 @@ class Evaluator:
         library.adopt(obj)
         return Cell(obj, spot)
 
+    def _is_near(self, defined: Scope, caller: Scope) -> bool:
+        """Whether a function is run: one of this module, or of a small one that this module calls itself."""
+        if defined.tree is self.tree:
+            return True
+        return caller.tree is self.tree and len(defined.tree.text) <= SMALL_IMPORT
+
     def call(self, callee: Cell, arguments: Arguments, spot: Spot, node: cst.Call | None, scope: Scope) -> Cell | None:
         """The result of a call that is not handed out; None if it is not known."""
         data = callee.data
         if isinstance(data, Function):
-            return self.call_function(data, arguments, spot)
+            return self.call_function(data, arguments, spot) if self._is_near(data.scope, scope) else None
         if isinstance(data, Class):
-            return self.instantiate(data, arguments, spot)
+            if self._is_near(data.scope, scope) or (data.dataclass and self.find(data, "__init__") is None):
+                return self.instantiate(data, arguments, spot)
+            return None
         if isinstance(data, Partial):
             merged = Arguments(
                 [*data.arguments.args, *arguments.args],

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001, ARG005 (the functions of a table share their signature)
 """What the evaluator knows about Python's own functions, and about those that make settings.
 
 Every function here takes and returns cells; None means that the result is not known.
@@ -22,6 +23,7 @@ from gdnlint.documents.python.cells import (
     Cell,
     Class,
     Entry,
+    Exporter,
     Ext,
     Function,
     Map,
@@ -36,6 +38,7 @@ from gdnlint.documents.python.cells import (
     Spread,
     Str,
     Strand,
+    TooLarge,
     from_plain,
     hole_of,
     key_text,
@@ -50,31 +53,6 @@ if TYPE_CHECKING:
 
 SAME_CALL = frozenset(("remote", "bind", "local", "spawn", "remote_gen", "delay"))
 """Attributes of a function or class whose call is a call of it, elsewhere."""
-HARMLESS = frozenset(
-    (
-        "print",
-        "pprint",
-        "log",
-        "logging",
-        "logger",
-        "warnings",
-        "len",
-        "repr",
-        "str",
-        "assert",
-        "time",
-        "json",
-        "yaml",
-        "wandb",
-    )
-)
-"""Callables, by their first name, that only look at what they are given."""
-
-
-def is_harmless(name: str) -> bool:
-    first = name.split(".")[0].strip("_").lower()
-    last = name.split(".")[-1]
-    return first in HARMLESS or last in ("info", "debug", "warning", "error", "print", "dump", "run", "Popen", "append")
 
 
 def is_known(dotted: str) -> bool:
@@ -141,6 +119,8 @@ def key_of(cell: Cell) -> Any:
         hash(key)
     except NotPlain as error:
         return error.hole
+    except TooLarge:
+        return Hole("a key that is too large")
     except TypeError:
         return Hole("a key that cannot be one")
     return key
@@ -646,6 +626,11 @@ def _reduced(action: Callable[[list[Any]], Any]) -> Known:
     return reduce
 
 
+def _abs(ev: Evaluator, arguments: Arguments, spot: Spot, scope: Scope) -> Cell | None:
+    value = plain(arguments.args[0])
+    return Cell(abs(value), spot) if isinstance(value, int | float) else None
+
+
 def _total(values: list[Any]) -> Any:
     return sum(v for v in values if isinstance(v, int | float))
 
@@ -884,8 +869,9 @@ def _dumps(ev: Evaluator, arguments: Arguments, spot: Spot, scope: Scope) -> Cel
             return {k: build(e.cell, depth + 1) for k, e in data.entries.items()}
         if isinstance(data, Seq):
             return [build(i, depth + 1) for i in data.items]
-        if isinstance(data, Hole):
-            holes.append((Strand(data, cell.spot, -1, cell.hops), False))
+        if isinstance(data, Hole | Ext | Class | Function) or (isinstance(data, Obj) and not data.kind):
+            hole = data if isinstance(data, Hole) else Exporter.reason(data)
+            holes.append((Strand(hole, cell.spot, -1, cell.hops), False))
             return f"\ue000{len(holes) - 1}\ue001"
         if isinstance(data, Str) and data.known is None:
             out = ""
@@ -995,7 +981,7 @@ _FUNCTIONS: dict[str, Known] = {
     "vars": _vars,
     "super": _super,
     "print": _nothing,
-    "abs": _reduced(lambda v: abs(v[0]) if len(v) == 1 else None),
+    "abs": _abs,
     "os.getenv": _getenv,
     "os.environ.get": _getenv,
     "os.environ.setdefault": _setdefault_env,

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001 (the methods of a table share their signature)
 """Methods of strings, lists and dictionaries on cells."""
 
 from __future__ import annotations

@@ -294,6 +294,8 @@ def _same(a: Payload, b: Payload) -> bool | None:
 def _equal(left: Cell, right: Cell) -> bool | None:
     a, b = left.data, right.data
     for one, other in ((a, b), (b, a)):
+        if isinstance(one, Obj) and one.value is not None:
+            continue
         if isinstance(one, Obj) and one.kind == "enum":
             if isinstance(other, Obj) and other.kind == "enum":
                 return one.label == other.label

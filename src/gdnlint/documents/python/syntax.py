@@ -7,6 +7,10 @@ top-level statement are computed when a node in it is first asked for.
 from __future__ import annotations
 
 import ast
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
@@ -14,6 +18,12 @@ from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
 from gdnlint.documents.python.mentions import DEEPEST, TooDeep, check_depth, parse_ast
 from gdnlint.source import Fragment, Span
 from gdnlint.values import Problem
+
+if TYPE_CHECKING:
+    from gdnlint.documents.python.slicing import Facts
+
+LARGEST = 1_000_000
+"""Characters of a text that is read; libcst takes seconds for so many."""
 
 
 class Tree:
@@ -25,20 +35,39 @@ class Tree:
         self.text = self.fragment.text
         self.module: cst.Module | None = None
         self.problem: Problem | None = None
+        self._shown: dict[int, str] = {}
         self.strings: dict[int, str | None] = {}
         """What string literals say, by the id of their node."""
         self._ast: ast.Module | None = None
         self._tops: list[int] = []
         self._ranges: dict[int, dict[int, tuple[int, int]]] = {}
         self._owner: dict[int, int] = {}
+        self._facts: Facts | None = None
+        self._lines: list[int] | None = None
+        self._has_lines = False
         self._parse()
+
+    @property
+    def facts(self) -> Facts:
+        """What its statements mention."""
+        if self._facts is None:
+            from gdnlint.documents.python.slicing import Facts
+
+            with uncollected():
+                self._facts = Facts(self)
+        return self._facts
 
     def _parse(self) -> None:
         start = self.fragment.span(0, 0)
+        if len(self.text) > LARGEST:
+            message = f"this Python has more than {LARGEST:,} characters and was not read; split it up or exclude it"
+            self.problem = Problem("too-large", message, start)
+            return
         try:
             self._ast = parse_ast(self.text)
             check_depth(self.text, self._ast)
-            self.module = cst.parse_module(self.text)
+            with uncollected():
+                self.module = cst.parse_module(self.text)
         except (TooDeep, RecursionError, MemoryError):
             message = f"this Python is nested more than {DEEPEST} levels deep and was not read; split it up"
             self.problem = Problem("too-deep", message, start)
@@ -64,9 +93,22 @@ class Tree:
         start, end = self.range(node)
         return self.fragment.span(start + low, end if high is None else start + high)
 
-    def text_of(self, node: cst.CSTNode) -> str:
-        start, end = self.range(node)
-        return self.text[start:end]
+    def short(self, node: cst.CSTNode) -> str:
+        """A node as written, on one line of at most 40 characters, the arguments of a call left out."""
+        text = self._shown.get(id(node))
+        if text is None:
+            text = self._shown[id(node)] = self._short(node)
+        return text
+
+    def _short(self, node: cst.CSTNode) -> str:
+        assert self.module is not None
+        if isinstance(node, cst.Await):
+            node = node.expression
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name | cst.Attribute):
+            head = self.short(node.func)
+            return head if head.endswith("...") else f"{head[:34]}({'...' if node.args else ''})"
+        text = " ".join(self.module.code_for_node(node)[:400].split())
+        return text if len(text) <= 40 else text[:37] + "..."
 
     def range(self, node: cst.CSTNode) -> tuple[int, int]:
         """Characters of ``self.text``; parentheses around an expression do not count."""
@@ -74,7 +116,8 @@ class Tree:
         if top is None:
             top = self._find_owner(node)
         if top not in self._ranges:
-            self._measure(top)
+            with uncollected():
+                self._measure(top)
         return self._ranges[top].get(id(node), (0, 0))
 
     def _find_owner(self, node: cst.CSTNode) -> int:
@@ -104,8 +147,8 @@ class Tree:
         """The offset of the first character (blank lines and comments left out) of a top-level statement."""
         if top < 0 or self._ast is None or self.module is None or "\r" in self.text or "\f" in self.text:
             return None
-        if not hasattr(self, "_lines"):
-            self._lines = self._first_lines()
+        if not self._has_lines:
+            self._has_lines, self._lines = True, self._first_lines()
         return self._lines[top] if self._lines is not None else None
 
     def _first_lines(self) -> list[int] | None:
@@ -159,24 +202,56 @@ def _measured(module: cst.Module, text: str, base: int, first: cst.CSTNode | Non
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
-_TRIVIA = ("whitespace", "lpar", "rpar", "semicolon", "comma", "leading_lines", "lines_after", "header", "footer")
+_NODES: set[type] = set()
+_TRIVIA = (
+    "whitespace",
+    "lpar",
+    "rpar",
+    "lbra",
+    "rbra",
+    "semicolon",
+    "comma",
+    "colon",
+    "dot",
+    "equal",
+    "leading_lines",
+    "lines_after",
+    "header",
+    "footer",
+)
 
 
-def walk(node: cst.CSTNode, stop: type | None = None) -> list[cst.CSTNode]:
-    """A node and all below it, white space and punctuation left out. Nodes of a class ``stop`` are not entered."""
+def walk(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """A node and all below it, white space and punctuation left out."""
+    if not _NODES:
+        todo: list[type] = [cst.CSTNode]
+        for cls in todo:
+            todo.extend(cls.__subclasses__())
+        _NODES.update(todo)
     out = [node]
     for item in out:
         kind = type(item)
-        if kind is stop:
-            continue
         names = _FIELDS.get(kind)
         if names is None:
             names = tuple(n for n in kind.__dataclass_fields__ if not n.startswith(_TRIVIA))
             _FIELDS[kind] = names
         for name in names:
             child = getattr(item, name)
-            if isinstance(child, cst.CSTNode):
+            # A set of types: `isinstance` of an abstract class costs five times as much.
+            if type(child) in _NODES:
                 out.append(child)
-            elif isinstance(child, list | tuple):
-                out.extend(c for c in child if isinstance(c, cst.CSTNode))
+            elif type(child) is tuple or type(child) is list:
+                out.extend(c for c in child if type(c) in _NODES)
     return out
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Build a large tree without the garbage collector, which would look at all of it again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -29,6 +29,18 @@ def assign(shell: Shell, node: Assignment, *, local: bool = False) -> None:
         expand.set_element(shell, node.name, subscript, text, span, append=node.append)
         return
     set_scalar(shell, node.name, text, span, names, append=node.append)
+    note_missing(shell, node.name, text, names)
+
+
+def note_missing(shell: Shell, name: str, text: Text, names: frozenset[str]) -> None:
+    """Remembers that a variable is empty only because what it copies is not set (``MODEL=${MODEL:-}``)."""
+    if text.known != "" or not names:
+        return
+    origin = min(names)
+    if origin.startswith("arg:"):
+        shell.tainted[name] = Hole(f"argument {origin[4:]} of the script", origin)
+    else:
+        shell.tainted[name] = Hole(f"the environment variable {origin}", origin)
 
 
 def set_scalar(

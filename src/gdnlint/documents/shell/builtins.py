@@ -186,7 +186,7 @@ def false(_shell: Shell, _command: Command) -> Status:
 
 def declare(shell: Shell, command: Command) -> Status:
     """``declare``, ``typeset``, ``local``, ``export``, ``readonly``."""
-    node, words, sources = command.node, command.words, command.sources
+    words, sources = command.words, command.sources
     kind = words[0].known or ""
     local = bool(shell.functional) and kind in ("declare", "typeset", "local")
     options = ""
@@ -272,6 +272,7 @@ def _declare_word(
     if {"l", "u"} & set(options):
         text = Text.of(text.known.lower() if "l" in options else text.known.upper(), word.span) if text.known else text
     assign.set_scalar(shell, name, text, word.span, names, append=append)
+    assign.note_missing(shell, name, text, names)
 
 
 def unset(shell: Shell, command: Command) -> Status:
@@ -445,7 +446,9 @@ def mapfile(shell: Shell, command: Command) -> Status:
     return Status.RAN
 
 
-def getopts(_shell: Shell, _command: Command) -> Status:
+def getopts(shell: Shell, _command: Command) -> Status:
+    """The loop over options does not run: the script is read as if it were called without."""
+    shell.relied = shell.relied or shell.frame.open
     return Status.FALSE
 
 

@@ -138,15 +138,25 @@ def _evaluate(shell: Shell, condition: Condition | None) -> bool | None:
     if isinstance(condition, Not):
         return negate(_evaluate(shell, condition.operand))
     if isinstance(condition, Both):
-        left = _evaluate(shell, condition.left)
-        return False if left is False else all_true(left, _evaluate(shell, condition.right))
+        left, right = _sides(shell, condition, False)
+        return all_true(left, right)
     if isinstance(condition, Either):
-        left = _evaluate(shell, condition.left)
-        return True if left is True else any_true(left, _evaluate(shell, condition.right))
+        left, right = _sides(shell, condition, True)
+        return any_true(left, right)
     if isinstance(condition, Unary):
         operand = Operand(shell.settled(text_of(shell, condition.operand.parts)), condition.operand)
         return unary(shell, condition.operator, operand)
     return _binary(shell, condition)
+
+
+def _sides(shell: Shell, condition: Both | Either, decides: bool) -> tuple[bool | None, bool | None]:
+    """Both sides. The right one is looked at even where bash would not, for what it compares."""
+    left = _evaluate(shell, condition.left)
+    relied = shell.relied
+    right = _evaluate(shell, condition.right)
+    if left is decides:
+        shell.relied = relied
+    return left, right
 
 
 def _binary(shell: Shell, condition: Binary) -> bool | None:
@@ -166,8 +176,8 @@ def matches(shell: Shell, subject: Operand, pattern: Written) -> bool | None:
     """Whether a text matches a pattern of ``case`` or ``[[ x == pattern ]]``."""
     right = shell.settled(text_of(shell, pattern.parts))
     if is_plain(pattern):
-        _witness(shell, subject, right.known)
-        _witness(shell, Operand(right, pattern), subject.text.known)
+        _witness(shell, subject, Operand(right, pattern))
+        _witness(shell, Operand(right, pattern), subject)
     compiled = pattern_of(shell, pattern.parts)
     known = subject.text.known
     if compiled is None:
@@ -200,7 +210,7 @@ def _expression(shell: Shell, left: Operand, right: Written) -> bool | None:
     words = _WORDS_ONLY.fullmatch(text)
     if words is not None and not quoted:
         for word in words.group(1).split("|"):
-            _witness(shell, left, word)
+            _witness(shell, left, Operand(Text.of(word), None))
     known = left.text.known
     if known is None or len(known) > 200 or len(text) > 100 or quoted:
         return None
@@ -251,8 +261,8 @@ def compare(shell: Shell, operator: str, left: Operand, right: Operand, *, calcu
         return _compare_numbers(shell, operator, left, right, calculated)
     if operator in _FILES:
         return None
-    _witness(shell, left, second)
-    _witness(shell, right, first)
+    _witness(shell, left, right)
+    _witness(shell, right, left)
     if first is None or second is None:
         return None
     if operator == "!=":
@@ -348,10 +358,12 @@ def _names(shell: Shell, operand: Operand) -> frozenset[str]:
     return subject(shell, operand.written)[1]
 
 
-def _witness(shell: Shell, operand: Operand, value: str | None) -> None:
+def _witness(shell: Shell, operand: Operand, other: Operand) -> None:
+    value = other.text.known
     if value is None or len(value) > 400:
         return
     before, names, behind = subject(shell, operand.written)
+    literal = other.written is None or all(isinstance(p, Literal) for p in other.written.parts)
     if (
         not names
         or not value.startswith(before)
@@ -362,7 +374,7 @@ def _witness(shell: Shell, operand: Operand, value: str | None) -> None:
     value = value[len(before) : len(value) - len(behind)]
     if value:
         shell.witness(names, value)
-    else:
+    elif literal:
         shell.presence(names)
 
 

@@ -197,7 +197,7 @@ class _Fields:
 
     def finish(self) -> None:
         if self.pieces or self.quoted:
-            spread = not self.quoted and len(self.pieces) == 1 and _spreads(self.pieces[0].content)
+            spread = not self.quoted and all(_spreads(piece.content) for piece in self.pieces)
             text = self.shell.bounded(Text(tuple(self.pieces)), self.span)
             self.out.append(Word(text, self.span, spread))
             if len(self.out) > MOST_WORDS:
@@ -542,6 +542,7 @@ def _value(shell: Shell, part: Parameter, span: Span) -> Text | None:
             return Text.of(Hole("the number of arguments of the script", "#"), span)
         if frame.open:
             shell.relied = True
+            shell.relied_on.add("#")
         elif any(word.spread for word in frame.words):
             return Text.of(Hole("the number of arguments", "#" if not shell.deciding else ""), span)
         return Text.of(str(len(frame.words)), span)
@@ -640,6 +641,8 @@ def _alternative(shell: Shell, part: Parameter, value: Text | None, span: Span) 
         if default is not None:
             for name in names:
                 shell.asked[name].defaults.add(default)
+        if missing and default == "":
+            shell.relied = True
     if missing is None or not missing:
         assert value is not None
         return value
@@ -785,6 +788,9 @@ def _replaced(shell: Shell, part: Parameter, value: Text, known: str, pattern: p
     if not found:
         return value
     new = text_of(shell, part.replacement)
+    if any("&" in (known_of(shell, p) or "") for p in part.replacement if not p.quoted):
+        # Bash 5.2 puts the match in the place of an unquoted "&", older ones do not.
+        return None
     shell.spend(len(found) * (len(new.pieces) + len(new.marked())) // 8, None)
     pieces: list[Piece] = []
     at = 0
@@ -796,13 +802,15 @@ def _replaced(shell: Shell, part: Parameter, value: Text, known: str, pattern: p
     return shell.bounded(Text(tuple(pieces)), None)
 
 
+def known_of(shell: Shell, part: Part) -> str | None:
+    return text_of(shell, [part]).known
+
+
 def _changed_hole(shell: Shell, part: Parameter, value: Text, span: Span) -> Text:
     hole = value.holes[0]
-    if hole.name in ("0", "BASH_SOURCE") and len(value.pieces) == 1 and part.operator in ("%", "%%"):
-        if text_of_constant(part.argument) == "/*" and shell.directory is not None:
-            here = shell.directory if hole.name == "0" else shell.here
-            if here is not None and part.operator == "%":
-                return Text.of(str(here), span)
+    here = {"0": shell.directory, "BASH_SOURCE": shell.here}.get(hole.name)
+    if here is not None and len(value.pieces) == 1 and part.operator == "%" and text_of_constant(part.argument) == "/*":
+        return Text.of(str(here), span)
     return Text.of(Hole(hole.reason, "" if hole.name == "@" else hole.name), span)
 
 

@@ -78,8 +78,18 @@ _UNARY = frozenset("-" + letter for letter in "abcdefghknoprstuvwxzGLNORS")
 _BINARY = frozenset(("==", "=", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"))
 
 
+MOST_PARTS = 150_000
+"""Parts of words that are read; a script with more is cut there."""
+LONGEST_ARITHMETIC = 10_000
+"""Characters within which ``((`` must find its ``))``."""
+
+
 class TooDeep(Exception):
     """The text nests deeper than ``DEEPEST``."""
+
+
+class TooLarge(Exception):
+    """The text has more than ``MOST_PARTS``."""
 
 
 @dataclass
@@ -87,7 +97,8 @@ class Parsed:
     nodes: list[Node]
     broken: list[int]
     """Offsets at which the text is not bash, in order."""
-    too_deep: bool
+    limit: str
+    """``too-deep`` or ``too-large`` if reading stopped there, else empty."""
 
 
 @dataclass
@@ -101,12 +112,14 @@ def parse(text: str) -> Parsed:
     """The statements of a script. Line ends are LF."""
     parser = _Parser(text)
     nodes: list[Node] = []
-    too_deep = False
+    limit = ""
     try:
         parser.statements(nodes, frozenset())
     except (TooDeep, RecursionError):
-        too_deep = True
-    return Parsed(nodes, sorted(parser.broken), too_deep)
+        limit = "too-deep"
+    except TooLarge:
+        limit = "too-large"
+    return Parsed(nodes, sorted(parser.broken), limit)
 
 
 @dataclass
@@ -115,6 +128,7 @@ class _Parser:
     at: int = 0
     end: int = -1
     depth: int = 0
+    spent: int = 0
     broken: set[int] = field(default_factory=set)
     pending: list[_Heredoc] = field(default_factory=list)
     waiting: list[frozenset[str]] = field(default_factory=list)
@@ -652,16 +666,19 @@ class _Parser:
         parts = self.parts(end, False)
         return Written(start, self.at, parts)
 
-    def parts(self, stop: str, quoted: bool, *, heredoc: bool = False, apostrophes: bool = False) -> list[Part]:
+    def parts(self, stop: str, quoted: bool, *, heredoc: bool = False) -> list[Part]:
         """Parts up to a character of ``stop``.
 
-        ``quoted``: the text stands in double quotes. ``apostrophes``: single quotes count even so
-        (patterns in ``"${X%'...'}"``).
+        ``quoted``: the text stands in double quotes. ``heredoc``: quotes mean nothing.
         """
         text, end = self.text, self.end
         out: list[Part] = []
         plain = _PLAIN if stop is _WORD_END else _plain_until(stop, heredoc)
+        self.spent += 1
         while self.at < end:
+            self.spent += 1
+            if self.spent > MOST_PARTS:
+                raise TooLarge
             found = plain.match(text, self.at, end)
             if found is not None:
                 out.append(Literal(self.at, found.end(), found.group(), quoted))
@@ -679,12 +696,12 @@ class _Parser:
             if char == "\\":
                 self.backslash(out, quoted, heredoc, stop)
             elif char == "$":
-                self.dollar(out, quoted, heredoc)
+                self.dollar(out, quoted)
             elif char == "`":
                 self.backquote(out, quoted)
             elif char == '"' and not heredoc:
                 self.double_quotes(out)
-            elif char == "'" and not heredoc and (apostrophes or not quoted):
+            elif char == "'" and not heredoc and not quoted:
                 self.single_quotes(out)
             else:
                 out.append(Literal(self.at, self.at + 1, char, quoted))
@@ -782,7 +799,7 @@ class _Parser:
         self.leave()
         out.append(Substitution(start, self.at, nodes, quoted))
 
-    def dollar(self, out: list[Part], quoted: bool, heredoc: bool) -> None:
+    def dollar(self, out: list[Part], quoted: bool) -> None:
         start = self.at
         following = self.text[start + 1 : start + 2] if start + 1 < self.end else ""
         if following == "(":
@@ -800,7 +817,7 @@ class _Parser:
             self.leave()
         elif following == "{":
             self.enter()
-            self.brace(out, quoted, heredoc)
+            self.brace(out, quoted)
             self.leave()
         elif following == "'" and not quoted:
             self.ansi(out)
@@ -852,7 +869,7 @@ class _Parser:
         self.at = at + 1
         out.extend(pieces)
 
-    def brace(self, out: list[Part], quoted: bool, heredoc: bool) -> None:
+    def brace(self, out: list[Part], quoted: bool) -> None:
         start = self.at
         self.at += 2
         made = Parameter(start, start, "", quoted)
@@ -865,7 +882,7 @@ class _Parser:
             self.at += 1
         found = _PARAMETER.match(self.text, self.at, self.end)
         if found is None:
-            self.bad(out, made, quoted, heredoc)
+            self.bad(out, made, quoted)
             return
         made.name = found.group()
         self.at = found.end()
@@ -880,24 +897,25 @@ class _Parser:
         elif operator is not None:
             made.operator = operator.group()
             self.at = operator.end()
-            self.operands(made, quoted, heredoc)
+            self.operands(made, quoted)
         if self.peek() != "}":
-            self.bad(out, made, quoted, heredoc)
+            self.bad(out, made, quoted)
             return
         self.at += 1
         made.end = self.at
         out.append(made)
 
-    def operands(self, made: Parameter, quoted: bool, heredoc: bool) -> None:
+    def operands(self, made: Parameter, quoted: bool) -> None:
+        """What stands behind the operator. Patterns have quotes of their own, even inside of double quotes."""
         operator = made.operator
         if operator == "@":
             self.at += 1
         elif operator[0] == "/":
-            made.argument = self.parts("/}", quoted, heredoc=heredoc, apostrophes=True)
+            made.argument = self.parts("/}", False)
             if self.peek() == "/":
                 self.at += 1
                 made.has_replacement = True
-                made.replacement = self.parts("}", quoted, heredoc=heredoc, apostrophes=True)
+                made.replacement = self.parts("}", False)
         elif operator == ":":
             made.argument = self.parts(":}", True)
             if self.peek() == ":":
@@ -905,14 +923,13 @@ class _Parser:
                 made.has_replacement = True
                 made.replacement = self.parts("}", True)
         else:
-            pattern = operator[0] in "#%^,"
-            made.argument = self.parts("}", quoted, heredoc=heredoc and not pattern, apostrophes=pattern)
+            made.argument = self.parts("}", quoted and operator[0] not in "#%^,")
 
-    def bad(self, out: list[Part], made: Parameter, quoted: bool, heredoc: bool) -> None:
+    def bad(self, out: list[Part], made: Parameter, quoted: bool) -> None:
         """An expansion that bash would reject; read up to its brace so that what follows is not lost."""
         self.wrong(made.start)
         made.operator = "bad"
-        self.parts("}\n", quoted, heredoc=heredoc)
+        self.parts("}\n", quoted)
         if self.peek() == "}":
             self.at += 1
         made.end = self.at
@@ -935,8 +952,9 @@ class _Parser:
         """Up to ``stop`` or an unpaired ``)``."""
         out: list[Part] = []
         level = 0
+        limit = min(self.end, self.at + LONGEST_ARITHMETIC)
         self.enter()
-        while self.at < self.end:
+        while self.at < limit:
             out.extend(self.parts("()" + stop, True))
             char = self.peek()
             if char == "(":

@@ -112,13 +112,14 @@ def note_broken(shell: Shell, script: Script) -> None:
     """Reports what could not be parsed, once a file."""
     source = script.fragment.source
     label = shell.name if script is shell.script and shell.name else source.path
-    if source.path in shell.partial or not (script.broken or script.too_deep):
+    if source.path in shell.partial or not (script.broken or script.limit):
         return
     shell.partial.add(source.path)
     at = script.broken[0] if script.broken else max(len(script.text) - 1, 0)
     span = script.span(at, min(at + 1, len(script.text)))
-    if script.too_deep:
-        shell.problems.append(Problem("too-deep", f"{label} is nested too deeply; the rest of it is not read", span))
+    if script.limit:
+        what = "is nested too deeply" if script.limit == "too-deep" else "is too large"
+        shell.problems.append(Problem(script.limit, f"{label} {what}; the rest of it is not read", span))
         return
     count = len({script.span(at, at).line for at in script.broken})
     lines = "1 line" if count == 1 else f"{count} lines"
@@ -173,6 +174,7 @@ def holds(shell: Shell, node: Node) -> bool | None:
         value = holds(shell, node.items[0][1])
         for operator, item in node.items[1:]:
             if value is (operator == "||"):
+                ask_only(shell, item)
                 continue
             right = holds(shell, item)
             value = conditions.all_true(value, right) if operator == "&&" else conditions.any_true(value, right)
@@ -188,7 +190,7 @@ def holds(shell: Shell, node: Node) -> bool | None:
 
 def chain(shell: Shell, node: Chain) -> Status:
     guards = shell.guards
-    relied = shell.relied = False
+    shell.start_condition()
     status = execute(shell, node.items[0][1])
     relied = shell.relied
     for index, (operator, item) in enumerate(node.items[1:], 1):
@@ -201,15 +203,31 @@ def chain(shell: Shell, node: Chain) -> Status:
             status = Status.TRUE if value else Status.FALSE
         goes = (status is not Status.FALSE) == (operator == "&&")
         if not goes:
+            ask_only(shell, item)
             continue
         if relied and gives_up(shell, [it for op, it in node.items[index:] if op == operator]):
             # The script stops because something outside of it is missing: read on as if it were there.
+            shell.assume_given()
             continue
-        shell.relied = False
-        status = execute(shell, item)
-        relied = shell.relied
+        shell.start_condition()
+        shell.relying += relied
+        try:
+            status = execute(shell, item)
+        finally:
+            shell.relying -= relied
+        relied = relied or shell.relied
     shell.guards = guards
     return status
+
+
+def ask_only(shell: Shell, node: Node) -> None:
+    """A test that is not reached still tells what its variables are compared with."""
+    relied = shell.relied
+    if isinstance(node, Test):
+        conditions.double_bracket(shell, node.test)
+    elif command_name(node) in ("[", "test") and isinstance(node, Simple):
+        _bracket(shell, node, command_name(node))
+    shell.relied = relied
 
 
 def decide(shell: Shell, start: int, end: int, prefer: bool) -> bool:
@@ -233,9 +251,10 @@ def guard_name(shell: Shell, span: Span) -> str:
 
 def if_(shell: Shell, node: If) -> Status:
     guards = shell.guards
+    relying = False
     try:
         for index, (test, body) in enumerate(node.clauses):
-            shell.relied = False
+            shell.start_condition()
             value = condition(shell, test)
             relied = shell.relied
             if value is None and test:
@@ -244,14 +263,26 @@ def if_(shell: Shell, node: If) -> Status:
                 prefer = bool(last) and leaves(shell, last) and not leaves(shell, body)
                 value = decide(shell, test[0].start, test[-1].end, prefer)
             elif value and relied and gives_up(shell, body):
+                shell.assume_given()
                 value = False
             elif not value and relied and index == len(node.clauses) - 1 and gives_up(shell, node.otherwise):
+                shell.assume_given()
                 return Status.TRUE
+            relying = relying or relied
             if value:
-                return statements(shell, body)
-        return statements(shell, node.otherwise)
+                return relyingly(shell, relying, body)
+        return relyingly(shell, relying, node.otherwise)
     finally:
         shell.guards = guards
+
+
+def relyingly(shell: Shell, relying: bool, nodes: Sequence[Node]) -> Status:
+    """Runs statements; ``relying``: they run only because something is not set."""
+    shell.relying += relying
+    try:
+        return statements(shell, nodes)
+    finally:
+        shell.relying -= relying
 
 
 def leaves(shell: Shell, nodes: Sequence[Node], depth: int = 0) -> bool:
@@ -273,33 +304,49 @@ def leaves(shell: Shell, nodes: Sequence[Node], depth: int = 0) -> bool:
     return False
 
 
-def gives_up(shell: Shell, nodes: Sequence[Node], depth: int = 0) -> bool:
+def gives_up(shell: Shell, nodes: Sequence[Node]) -> bool:
     """Whether statements only say something and then ``exit``."""
-    if not nodes or depth > 4:
-        return False
-    for index, node in enumerate(nodes):
-        last = index == len(nodes) - 1
-        if isinstance(node, Group) and not node.subshell and last and gives_up(shell, node.body, depth + 1):
-            continue
-        if isinstance(node, Chain) and last and gives_up(shell, [it for _, it in node.items], depth + 1):
-            continue
-        name = command_name(node)
-        if name == "exit":
-            return True
-        if name in shell.functions:
-            body = shell.functions[name][1]
-            inner = body.body if isinstance(body, Group) else [body]
-            if gives_up(shell, inner, depth + 1):
-                return True
-            if last or not all(command_name(n) in _SPEAKING for n in inner):
-                return False
-            continue
-        if last or name not in _SPEAKING:
-            return False
-    return True
+    return _speaks(shell, nodes, 0) == "exit"
 
 
-_SPEAKING = frozenset(("echo", "printf", "cat", "sed", "grep", "head", "usage", "log", "sleep", ":"))
+def _speaks(shell: Shell, nodes: Sequence[Node], depth: int) -> str:
+    """``exit`` if statements only say something and then exit, ``yes`` if they only do that, else empty."""
+    if depth > 6:
+        return ""
+    for node in nodes:
+        found = _speaks_one(shell, node, depth + 1)
+        if found != "yes":
+            return found
+    return "yes"
+
+
+def _speaks_one(shell: Shell, node: Node, depth: int) -> str:
+    if isinstance(node, Group) and not node.subshell:
+        return _speaks(shell, node.body, depth)
+    if isinstance(node, Chain):
+        return _speaks(shell, [item for _, item in node.items], depth)
+    if isinstance(node, Pipeline):
+        return "yes" if _speaks(shell, node.items, depth) else ""
+    if isinstance(node, For | While):
+        return "yes" if _speaks(shell, node.body, depth) == "yes" else ""
+    if isinstance(node, If):
+        bodies = [body for _, body in node.clauses] + [node.otherwise]
+        return "yes" if all(_speaks(shell, body, depth) == "yes" for body in bodies) else ""
+    if isinstance(node, Test):
+        return "yes"
+    name = command_name(node)
+    if name == "exit":
+        return "exit"
+    if name in shell.functions:
+        body = shell.functions[name][1]
+        return _speaks(shell, body.body if isinstance(body, Group) else [body], depth)
+    return "yes" if name in _SPEAKING or (isinstance(node, Simple) and not node.words) else ""
+
+
+_SPEAKING = frozenset(
+    ("echo", "printf", "cat", "sed", "grep", "head", "tail", "usage", "log", "sleep", "[", "test", "local", "ls",
+     "find", "sort", "awk", "true", ":", "tee", "column", "fold")
+)  # fmt: skip
 
 
 def command_name(node: Node) -> str:
@@ -311,10 +358,12 @@ def command_name(node: Node) -> str:
 def while_(shell: Shell, node: While) -> Status:
     always = len(node.test) == 1 and command_name(node.test[0]) in ("true", ":", "1")
     for _ in range(MOST_ITERATIONS):
-        shell.relied = False
+        shell.start_condition()
         value = condition(shell, node.test)
         once = value is None or shell.relied or always
         if value is node.until:
+            if shell.relied:
+                note_arguments(shell, node.body)
             break
         if not body_goes_on(shell, node.body) or once:
             break
@@ -332,6 +381,27 @@ def body_goes_on(shell: Shell, body: Sequence[Node]) -> bool:
     return True
 
 
+def note_arguments(shell: Shell, body: Sequence[Node], depth: int = 0) -> None:
+    """Remembers which variables a loop would set if the script had arguments."""
+    if depth > 6:
+        return
+    for node in body:
+        if isinstance(node, Simple):
+            for assignment in node.assignments:
+                if assignment.items is None and not node.words:
+                    shell.tainted[assignment.name] = Hole("the arguments of the script")
+        elif isinstance(node, Case):
+            for _, inner, _ in node.items:
+                note_arguments(shell, inner, depth + 1)
+        elif isinstance(node, If):
+            for _, inner in node.clauses:
+                note_arguments(shell, inner, depth + 1)
+        elif isinstance(node, Group):
+            note_arguments(shell, node.body, depth + 1)
+        elif isinstance(node, Chain):
+            note_arguments(shell, [item for _, item in node.items], depth + 1)
+
+
 def for_(shell: Shell, node: For) -> Status:
     span = shell.script.span(*node.head)
     if node.words is None:
@@ -342,8 +412,9 @@ def for_(shell: Shell, node: For) -> Status:
         text = word.text
         if word.spread:
             hole = text.holes[0]
-            if hole.name == "@":
+            if hole.name == "@" and not shell.has_arguments:
                 # The script is read as if it were called without arguments, so there is nothing to loop over.
+                note_arguments(shell, node.body)
                 continue
             text = Text.of(Hole(f"one of the words of {hole.reason}"), word.span)
         shell.set_text(node.name, text, span)
@@ -368,7 +439,7 @@ def count(shell: Shell, node: Count) -> Status:
 def case(shell: Shell, node: Case) -> Status:
     guards = shell.guards
     try:
-        shell.relied = False
+        shell.start_condition()
         shell.deciding += 1
         try:
             subject = conditions.Operand(shell.settled(expand.text_of(shell, node.word.parts)), node.word)
@@ -385,8 +456,9 @@ def case(shell: Shell, node: Case) -> Status:
             if not taken and not _case_matches(shell, node, subject, index):
                 continue
             if relied and gives_up(shell, body):
+                shell.assume_given()
                 return status
-            status = statements(shell, body)
+            status = relyingly(shell, relied, body)
             if ending == ";;":
                 return status
             taken = ending == ";&"

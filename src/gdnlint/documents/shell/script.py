@@ -37,7 +37,7 @@ class Script:
         parsed = parse(self.text)
         self.nodes = parsed.nodes
         self.broken = parsed.broken
-        self.too_deep = parsed.too_deep
+        self.limit = parsed.limit
 
     @classmethod
     def of(cls, text: Text, span: Span) -> Script:

@@ -25,15 +25,15 @@ def locate(shell: Shell, word: Word, span: Span) -> tuple[Path, Script] | None:
     known = word.known
     if not known or known.startswith("~") or "\0" in known or len(known) > 4096:
         return None
-    if known.startswith("/") and _names_the_machine(word):
+    if known.startswith("/") and _names_the_machine(word) and not _below(shell.project.root, Path(known)):
         return None
     path = _candidate(shell, known, span)
     if path is None:
         return None
-    if path in shell.reading or path == shell.script.fragment.source.file:
+    if path in shell.reading:
         _report(shell, "source-cycle", f"{shell.project.display(path)} sources itself", span)
         return None
-    if len(shell.reading) >= MOST_SOURCES:
+    if len(shell.reading) > MOST_SOURCES:
         _report(shell, "too-deep", f"more than {MOST_SOURCES} files source one another; the rest is not read", span)
         return None
     try:
@@ -46,7 +46,7 @@ def locate(shell: Shell, word: Word, span: Span) -> tuple[Path, Script] | None:
 def _names_the_machine(word: Word) -> bool:
     """Whether a path is absolute as it is written (``/etc/profile``): it is no file of the project."""
     first = word.text.pieces[0]
-    return first.span is None or first.span.text.startswith("/")
+    return first.span is not None and first.span.text.startswith("/")
 
 
 def _candidate(shell: Shell, known: str, span: Span) -> Path | None:
@@ -54,14 +54,14 @@ def _candidate(shell: Shell, known: str, span: Span) -> Path | None:
     assert project is not None
     bases = [Path(shell.cwd)] if shell.cwd is not None else []
     bases += [base for base in (shell.here, shell.directory, project.root) if base is not None]
-    if os.path.isabs(known):
+    if known.startswith("/"):
         bases = [Path("/")]
     outside: Path | None = None
     for base in dict.fromkeys(bases):
         path = Path(os.path.normpath(base / known))
         if project.exists(path):
             return Path(os.path.realpath(path))
-        if not project.inside(path) and (known.startswith("..") or os.path.isabs(known) or _below(project.root, path)):
+        if not project.inside(path) and (known.startswith(("..", "/")) or _below(project.root, path)):
             outside = outside or path
     if outside is not None:
         _report(
@@ -72,7 +72,7 @@ def _candidate(shell: Shell, known: str, span: Span) -> Path | None:
 
 def _below(root: Path, path: Path) -> bool:
     """Whether a path lies below the root by its name (a symbolic link may lead out)."""
-    return str(path).startswith(str(root) + os.sep)
+    return os.path.normpath(path).startswith(str(root) + os.sep)
 
 
 def _report(shell: Shell, code: str, message: str, span: Span) -> None:

@@ -212,7 +212,8 @@ class Shell:
         self.frame = Frame([], True)
         self.calls: tuple[Span, ...] = ()
         self.guards: tuple[str, ...] = ()
-        self.reading: tuple[Path, ...] = ()
+        self.reading: tuple[Path, ...] = (script.fragment.source.file,)
+        """The file and those that are being sourced."""
         self.steps = 0
         self.work = 0
         self.depth = 0
@@ -224,6 +225,16 @@ class Shell:
         """Above 0 while a condition is evaluated: what is not set counts as empty there."""
         self.relied = False
         """Whether a condition used that something is not set."""
+        self.relying = 0
+        """Above 0 in statements that run only because something is not set."""
+        self.tainted: dict[str, Hole | None] = {}
+        """Variables that were set there, or that are empty because something is not set; what they are if it is."""
+        self.relied_on: set[str] = set()
+        """Those that the last condition used; ``#`` for the number of arguments."""
+        self.probed: set[str] = set()
+        """Variables that the last condition was the first to test for being set."""
+        self.has_arguments = False
+        """Whether the script stops without arguments, so that it is read as if it had some."""
         self.captured: list[Text] | None = None
         """The output of the command substitution that is being evaluated."""
         self.strict = False
@@ -269,6 +280,9 @@ class Shell:
     # Variables
 
     def find(self, name: str) -> Variable | None:
+        if self.deciding and name in self.tainted:
+            self.relied = True
+            self.relied_on.add(name)
         for scope in reversed(self.scopes):
             found = scope.get(name)
             if found is not None:
@@ -277,11 +291,30 @@ class Shell:
 
     def put(self, name: str, variable: Variable) -> None:
         """Sets a variable where it lives: in the innermost scope that has it, else globally."""
+        if self.relying:
+            self.tainted.setdefault(name, None)
         for scope in reversed(self.scopes):
             if name in scope:
                 scope[name] = variable
                 return
         self.scopes[0][name] = variable
+
+    def start_condition(self) -> None:
+        self.relied = False
+        self.relied_on = set()
+        self.probed = set()
+
+    def assume_given(self) -> None:
+        """What the last condition found missing is there after all: the script would have stopped."""
+        self.has_arguments = self.has_arguments or "#" in self.relied_on
+        for name in self.probed:
+            self.asked[name].presence = False
+        for name in sorted(self.relied_on):
+            hole = self.tainted.get(name)
+            found = self.find(name)
+            if hole is not None and found is not None and found.scalar is not None and found.scalar.known == "":
+                self.put(name, Variable(Text.of(hole), origins=found.origins))
+                del self.tainted[name]
 
     def declare(self, name: str, variable: Variable) -> None:
         self.scopes[-1][name] = variable
@@ -304,6 +337,9 @@ class Shell:
         """A variable that the script does not set; None if it is unset."""
         if name not in SET_BY_THE_SHELL or name in self.world.env or name in self.world.answers:
             self.ask(name, span)
+        given = self.world.texts.get(name)
+        if given is not None:
+            return given
         value = self.world.env.get(name)
         if value is None:
             value = self.world.answers.get(name)
@@ -328,8 +364,9 @@ class Shell:
 
     def presence(self, names: Iterable[str]) -> None:
         for name in names:
-            if name in self.asked:
+            if name in self.asked and not self.asked[name].presence:
                 self.asked[name].presence = True
+                self.probed.add(name)
 
     def questions(self) -> list[Question]:
         out = []

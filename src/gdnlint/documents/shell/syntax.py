@@ -6,7 +6,6 @@ Offsets are indexes into the text of the script (see ``source.Fragment``), ends 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Union
 
 
 @dataclass(slots=True)
@@ -70,7 +69,7 @@ class Process:
     quoted: bool = False
 
 
-Part = Union[Literal, Parameter, Substitution, Arithmetic, Process]
+Part = Literal | Parameter | Substitution | Arithmetic | Process
 
 
 @dataclass(slots=True)
@@ -249,7 +248,7 @@ class Calculation:
     redirects: list[Redirect]
 
 
-Node = Union[Simple, Chain, Pipeline, Background, Group, If, For, Count, While, Case, Function, Test, Calculation]
+Node = Simple | Chain | Pipeline | Background | Group | If | For | Count | While | Case | Function | Test | Calculation
 
 
 @dataclass(slots=True)
@@ -282,4 +281,4 @@ class Either:
     right: Condition
 
 
-Condition = Union[Unary, Binary, Not, Both, Either]
+Condition = Unary | Binary | Not | Both | Either

@@ -1,0 +1,320 @@
+"""Launches in strings and argument lists of YAML files: ``run: |``, ``command:``, ``server_cmd: [...]``, guides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from gdnlint.documents.shell import Script, run_script
+from gdnlint.documents.yaml import Loaded
+from gdnlint.knowledge.schema import Knowledge
+from gdnlint.launches import scripts
+from gdnlint.launches.commands import Command, engine_of_image
+from gdnlint.launches.context import Context
+from gdnlint.launches.model import Launch, VersionHint
+from gdnlint.launches.scalars import Scalars, block
+from gdnlint.launches.scripts import Found
+from gdnlint.launches.templates import filled, without_placeholders
+from gdnlint.source import Source, Span
+from gdnlint.values import Text, Value, Word, World
+
+KIND = "embedded command"
+
+_PROSE = re.compile(
+    r"(?:.*_)?(?:descr\w*|notes?|summary|title|comments?|help|docs?|documentation|messages?|reasons?|caveats?|warnings?"
+    r"|tips?|changelog|question|answer|details|rationale|about)",
+    re.IGNORECASE,
+)
+"""Keys whose strings are for people."""
+
+_VARIABLES = ("env", "envs", "environment", "env_vars", "environment_variables", "variables")
+_ARGUMENTS = ("args", "arguments")
+_COMMANDS = ("command", "cmd", "entrypoint", "executable")
+_MORE = ("_extra", "_extra_args", "_append", "_args")
+"""What follows the key of a command in the key of the words that are added to it."""
+
+_MOST_COMMANDS = 200
+
+
+def heads(context: Context) -> re.Pattern[str]:
+    """What a text that starts an engine or framework must hold."""
+    found = context.project.memory.get("command heads")
+    if found is None:
+        found = context.project.memory["command heads"] = _heads(context.knowledge)
+    assert isinstance(found, re.Pattern)
+    return found
+
+
+def _heads(knowledge: Knowledge) -> re.Pattern[str]:
+    parts: set[str] = set()
+    gap = r"[\s\\'\",]+"
+    for framework in knowledge.frameworks:
+        recognised = framework.recognise
+        parts |= {gap.join(re.escape(word) for word in command) for command in recognised.commands}
+        parts |= {re.escape(name.strip("*")) for name in (*recognised.modules, *recognised.scripts) if name.strip("*")}
+    for engine in knowledge.engines.values():
+        parts |= {re.escape(name.strip("*/")) for name in engine.images}
+    for other in knowledge.other_engines:
+        parts |= {gap.join(re.escape(word) for word in command) for command in other.commands}
+        parts |= {re.escape(name.strip("*")) for name in other.modules if name.strip("*")}
+    return re.compile("|".join(sorted(parts, key=len, reverse=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A string or list that may be a command, with the mappings around it, the outermost first."""
+
+    value: Value
+    extra: Value | None
+    """Words that are added to it."""
+    around: tuple[Value, ...]
+    key: str
+
+
+def launches(loaded: Loaded, root: Value, source: Source, context: Context) -> list[Launch]:
+    """The launches in one YAML document's strings and lists."""
+    from gdnlint.launches import fences
+
+    scalars = Scalars([loaded])
+    out: list[Launch] = []
+    sites: list[_Site] = []
+    for site in _sites(root, heads(context), scalars):
+        fragment = loaded.fragment(site.value)
+        if fragment is not None and fences.has_fences(fragment.text):
+            out += fences.in_fragment(fragment, source, context)
+        elif not _PROSE.fullmatch(site.key) and len(sites) < _MOST_COMMANDS:
+            sites.append(site)
+    if not sites:
+        return out
+
+    def find(inner: Context) -> Iterator[Found]:
+        for site in sites:
+            yield from _Reading(inner, scalars, site, source).found()
+
+    return out + scripts.explore(find, context, source.file.parent, KIND)
+
+
+def _sites(root: Value, wanted: re.Pattern[str], scalars: Scalars) -> Iterator[_Site]:
+    """Every string and argument list that holds the beginning of a command, in order, each place once."""
+    seen: set[tuple[str, int, int]] = set()
+    used = _used_by_alias(root)
+    stack: list[tuple[Value, tuple[Value, ...], str, Value | None]] = [(root, (), "", None)]
+    while stack:
+        value, around, key, extra = stack.pop()
+        if isinstance(value.data, dict):
+            joined = _joined(value)
+            if joined is not None:
+                member, more = joined
+                stack.append((member, (*around, value), _last(member.name), more))
+            for name, member in reversed(value.data.items()):
+                if joined is not None and member in joined:
+                    continue
+                if _is_anchor(name, member, used):
+                    continue
+                more = next((found for tail in _MORE if (found := value.data.get(name + tail)) is not None), None)
+                stack.append((member, (*around, value), name, more))
+            continue
+        if isinstance(value.data, list):
+            text = " ".join(str(item.plain()) for item in value.data if not isinstance(item.data, dict | list))
+            if wanted.search(text) and not any(isinstance(item.data, dict | list) for item in value.data):
+                if not any(isinstance(item.data, str) and wanted.search(item.data) for item in value.data):
+                    yield _Site(value, extra, around, key)
+                    continue
+                if _is_argv(value):
+                    yield _Site(value, extra, around, key)
+                    continue
+            stack += [(item, around, key, None) for item in reversed(value.data)]
+            continue
+        if isinstance(value.data, str) and value.span is not None:
+            whole = value.data if extra is None else f"{value.data} {extra.plain()}"
+            if wanted.search(whole):
+                place = _use(value).key()
+                if place not in seen:
+                    seen.add(place)
+                    yield _Site(value, extra, around, key)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _joined(mapping: Value) -> tuple[Value, Value] | None:
+    """A command and its arguments under keys of their own."""
+    assert isinstance(mapping.data, dict)
+    for name in _COMMANDS:
+        command = mapping.data.get(name)
+        if command is None or isinstance(command.data, dict):
+            continue
+        for more in _ARGUMENTS:
+            arguments = mapping.data.get(more)
+            if arguments is not None and isinstance(arguments.data, list | str):
+                return command, arguments
+    return None
+
+
+def _is_argv(value: Value) -> bool:
+    """Whether the items of a list are words of one command (and not commands of their own)."""
+    items = [item.data for item in value.data] if isinstance(value.data, list) else []
+    words = [item for item in items if isinstance(item, str)]
+    if not words:
+        return False
+    flags = [word for word in words if word.startswith("-")]
+    return bool(flags) and " " not in words[0].strip()
+
+
+def _used_by_alias(root: Value) -> set[tuple[str, int, int]]:
+    """Places of values that are used through an alias."""
+    used: set[tuple[str, int, int]] = set()
+    stack = [root]
+    while stack:
+        value = stack.pop()
+        if value.places and value.span is not None:
+            used.add(value.span.key())
+        if isinstance(value.data, dict):
+            stack += value.data.values()
+        elif isinstance(value.data, list):
+            stack += value.data
+    return used
+
+
+def _is_anchor(name: str, value: Value, used: set[tuple[str, int, int]]) -> bool:
+    """Whether a member is only there to be used elsewhere (``_cmd: &cmd ...``)."""
+    return name.startswith(("_", ".", "x-")) and value.span is not None and not value.places and value.span.key() in used
+
+
+def _use(value: Value) -> Span:
+    """Where a value is used: the alias, or its own lines."""
+    place = value.places[0] if value.places else None
+    if place is not None and place.what.startswith("taken from anchor"):
+        return place.span
+    return block(value)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One site in one scenario."""
+
+    context: Context
+    scalars: Scalars
+    site: _Site
+    source: Source
+    env: dict[str, Text] = field(default_factory=dict)
+
+    def found(self) -> Iterator[Found]:
+        self.env = self.variables()
+        value, extra = self.site.value, self.site.extra
+        hints = tuple(self.images())
+        if isinstance(value.data, list) or (extra is not None and isinstance(extra.data, list)):
+            yield from self.looks(self.argv(value, extra, hints))
+            return
+        text = self.scalars.text(value)
+        if text is None or value.span is None:
+            return
+        if extra is not None and (more := self.scalars.text(extra)) is not None:
+            text = text + Text.of(" ") + more
+        yield from self.looks(self.script(text, value.span, hints))
+
+    def argv(self, value: Value, extra: Value | None, hints: tuple[VersionHint, ...]) -> Iterator[Found]:
+        words = self.scalars.words(value, self.change) or ()
+        if extra is not None:
+            words += self.scalars.words(extra, self.change) or ()
+        span = _use(value)
+        if extra is not None and extra.span is not None:
+            span = _both(span, _use(extra))
+        command = Command(words, env=self.env, hints=hints)
+        yield from scripts.in_process(command, span, self.context, self.source.file.parent)
+
+    def script(self, text: Text, span: Span, hints: tuple[VersionHint, ...]) -> Iterator[Found]:
+        directory = self.source.file.parent
+        script = Script.of(self.change(text), span)
+        run = run_script(
+            script, self.context.world(World(texts=self.env)), project=self.context.project, directory=directory
+        )
+        self.context.ask(q for q in run.questions if q.name not in self.env)
+        for found in scripts.in_run(run, self.context, directory):
+            env = {**self.env, **found.command.env}
+            yield replace(found, command=replace(found.command, env=env, hints=found.command.hints + hints))
+
+    def looks(self, everything: Iterator[Found]) -> Iterator[Found]:
+        """Commands that are more than a mention: at least one flag, override or word that nothing decides."""
+        for found in everything:
+            if any(_is_setting(word) for word in found.command.words):
+                yield found
+
+    def change(self, text: Text) -> Text:
+        return without_placeholders(filled(text, self.default))
+
+    def default(self, name: str) -> Text | None:
+        """The value that a template's field has in a mapping beside the template, the nearest first."""
+        for mapping in reversed(self.site.around):
+            members = mapping.data if isinstance(mapping.data, dict) else {}
+            found = self.plain(members.get(name))
+            if found is not None:
+                return found
+            for member in members.values():
+                if isinstance(member.data, dict):
+                    found = self.plain(member.data.get(name))
+                    if found is not None:
+                        return found
+        return None
+
+    def plain(self, value: Value | None) -> Text | None:
+        """A scalar that is not itself the template, or what a description of a field says its default is."""
+        if value is None or value.span is self.site.value.span:
+            return None
+        if isinstance(value.data, dict):
+            return self.plain(value.data.get("default"))
+        text = self.scalars.text(value)
+        return None if text is None or "{" in text.marked() and not text.marked().lstrip().startswith("{\"") else text
+
+    def variables(self) -> dict[str, Text]:
+        """The environment that the mappings around a command set."""
+        env: dict[str, Text] = {}
+        for mapping in self.site.around:
+            members = mapping.data if isinstance(mapping.data, dict) else {}
+            for key in _VARIABLES:
+                given = members.get(key)
+                for name, value in variables_of(given) if given is not None else ():
+                    text = self.scalars.text(value)
+                    if text is not None and name not in self.context.env:
+                        env[name] = filled(text)
+        return env
+
+    def images(self) -> Iterator[VersionHint]:
+        """Images that the mappings around a command name, the nearest first."""
+        for mapping in reversed(self.site.around):
+            members = mapping.data if isinstance(mapping.data, dict) else {}
+            for key, member in members.items():
+                inner = member.data.values() if isinstance(member.data, dict) and len(member.data) < 20 else ()
+                for value in (member, *inner):
+                    if isinstance(value.data, str) and value.span is not None and ":" in value.data:
+                        text = self.scalars.text(value)
+                        if text is None:
+                            continue
+                        if value.data.startswith("docker:"):
+                            text = text.cut(len("docker:"))
+                        if "image" in key or "image" in _last(value.name) or engine_of_image(text, self.context.knowledge):
+                            yield VersionHint(text, value.span, "image")
+
+
+def variables_of(given: Value) -> Iterator[tuple[str, Value]]:
+    """``X: 1`` or ``- {name: X, value: 1}``."""
+    if isinstance(given.data, dict):
+        yield from ((name, value) for name, value in given.data.items() if re.fullmatch(r"[A-Za-z_]\w*", name))
+        return
+    for item in given.data if isinstance(given.data, list) else []:
+        name, value = item.at(["name"]), item.at(["value"])
+        if isinstance(item.data, dict) and name is not None and isinstance(name.data, str) and value is not None:
+            yield name.data, value
+
+
+def _is_setting(word: Word) -> bool:
+    text = word.text.marked()
+    return word.spread or (text.startswith("-") and len(text) > 1) or "=" in text or bool(word.text.holes)
+
+
+def _both(first: Span, second: Span) -> Span:
+    if first.source is not second.source:
+        return first
+    return Span(first.source, min(first.start, second.start), max(first.end, second.end))

@@ -1,0 +1,30 @@
+"""Launches in YAML files that no framework's recipe is: services, pods, and commands in strings."""
+
+from __future__ import annotations
+
+from gdnlint.documents.yaml import Loaded
+from gdnlint.launches import compose, embedded
+from gdnlint.launches.context import Context
+from gdnlint.launches.model import Launch
+from gdnlint.source import Source
+from gdnlint.values import Problem
+
+
+def launches(source: Source, context: Context) -> list[Launch]:
+    """The launches in a YAML file."""
+    loaded = context.loader("yaml12").loaded(source.file)
+    if isinstance(loaded, Problem):
+        context.report([loaded])
+        return []
+    return in_documents(loaded, source, context)
+
+
+def in_documents(loaded: Loaded, source: Source, context: Context) -> list[Launch]:
+    """The launches in YAML text, wherever it stands."""
+    out: list[Launch] = []
+    for root in loaded.documents:
+        if compose.is_compose(root):
+            out += compose.launches(loaded, root, source, context)
+        elif isinstance(root.data, dict | list):
+            out += embedded.launches(loaded, root, source, context)
+    return out

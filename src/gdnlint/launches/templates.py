@@ -1,0 +1,98 @@
+"""Text that another program fills in before a shell reads it: ``{{ x }}``, ``${{ x }}``, ``{x}``, ``<x>``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from gdnlint.source import Span
+from gdnlint.values import Hole, Piece, Text, has_mark
+
+_FIELD = re.compile(r"(?<![$\{\\])\{([A-Za-z_]\w*)\}(?!\})")
+_WORKFLOW = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_EXPRESSION = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
+_STATEMENT = re.compile(r"\{%-?(.*?)-?%\}|\{#.*?#\}", re.DOTALL)
+_PLACEHOLDER = re.compile(r"<([A-Za-z][\w.:/ -]{0,60})>")
+_DOTS = re.compile(r"(?<![\w./\"'])(?:\.\.\.|\u2026)(?![\w./\"'])")
+
+Default = Callable[[str], "Text | None"]
+"""The value that stands beside a template for one of its fields."""
+
+
+def is_format(text: str) -> bool:
+    """Whether a text has fields in single braces, so that its double braces are literal ones."""
+    return _FIELD.search(text) is not None
+
+
+def filled(text: Text, default: Default | None = None) -> Text:
+    """A template with its fields replaced by their defaults, or by holes where nothing is known of them."""
+    marked = text.marked()
+    if "{{" not in marked and "{%" not in marked and "{#" not in marked and not is_format(marked):
+        return text
+    text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}"))
+    if is_format(text.marked()):
+        text = _replaced(text, _FIELD, lambda name: (default(name) if default else None) or _field(name))
+        return _unescaped(text)
+    text = _replaced(text, _STATEMENT, lambda inner: _hole("what the template leaves in or out"))
+    if re.search(r"\{\{\s*\\?[\"']", text.marked()):
+        return _unescaped(text)
+    return _replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default))
+
+
+def _looked_up(inner: str, default: Default | None) -> Text:
+    name = inner.strip()
+    found = default(name) if default is not None and re.fullmatch(r"[A-Za-z_]\w*", name) else None
+    return found or _hole(f"the template value {_short(name)}")
+
+
+def _field(name: str) -> Text:
+    return _hole(f"the field {name} of the template")
+
+
+def _hole(reason: str) -> Text:
+    return Text.of(Hole(reason))
+
+
+def _short(text: str, limit: int = 50) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "\u2026"
+
+
+def without_placeholders(text: Text) -> Text:
+    """``<NAME>`` and ``...`` as holes: examples leave them to the reader."""
+    marked = text.marked()
+    if "<" in marked:
+        text = _replaced(text, _PLACEHOLDER, lambda name: _hole(f"what <{_short(name)}> stands for in the example"))
+    if "..." in marked or "\u2026" in marked:
+        text = _replaced(text, _DOTS, lambda _: _hole("what ... stands for in the example"))
+    return text
+
+
+def _unescaped(text: Text) -> Text:
+    """Doubled braces as single ones."""
+    out: list[Piece] = []
+    marked = text.marked()
+    plain = 0
+    for match in re.finditer(r"\{\{|\}\}", marked):
+        out += text.cut(plain, match.start()).pieces
+        out += text.cut(match.start(), match.start() + 1).pieces
+        plain = match.end()
+    return Text((*out, *text.cut(plain).pieces))
+
+
+def _replaced(text: Text, pattern: re.Pattern[str], make: Callable[[str], Text]) -> Text:
+    """Every match replaced by what its first group makes; the place of the match stays."""
+    marked = text.marked()
+    out: list[Piece] = []
+    plain = 0
+    for match in pattern.finditer(marked):
+        if has_mark(match.group()):
+            continue
+        out += text.cut(plain, match.start()).pieces
+        spans = [p.span for p in text.cut(match.start(), match.end()).pieces if p.span is not None]
+        span = Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start)) if spans else None
+        inner = match.group(1) if match.groups() and match.group(1) is not None else ""
+        for piece in make(inner).pieces:
+            out.append(Piece(piece.content, piece.span or span, piece.via))
+        plain = match.end()
+    return Text((*out, *text.cut(plain).pieces)) if out or plain else text
