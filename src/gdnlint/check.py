@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gdnlint import fixes
 from gdnlint.knowledge.conditions import Truth
 from gdnlint.knowledge.releases import Release
-from gdnlint.knowledge.schema import Defect, Engine, Knowledge, PullRequest, Rule
+from gdnlint.knowledge.schema import Defect, Engine, Knowledge, PullRequest, Rule, SeverityCase
 from gdnlint.resolve import describe
 from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate
 from gdnlint.resolve.outcome import WORDS, Outcome, Resolved
@@ -22,7 +22,6 @@ from gdnlint.results import (
     Reference,
     Related,
     Scenario,
-    Severity,
     Version,
 )
 from gdnlint.source import Span
@@ -162,21 +161,17 @@ def _apply(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str]) -
 
 def _finding(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str]) -> Finding:
     named = describe.ingredients(view.outcome)
+    case = _case(rule, view)
     words = _words(view, named)
+    words["says"] = case.says
     span, label = _anchor(rule, view, named)
     related = _related(rule, view, named, span)
     message = rule.message.format_map(words)
-    if when:
-        spoken = ", ".join(f"{name}={value}" for name, value in when.items())
-        message = (
-            f"With {spoken}: {message[0].lower()}{message[1:]}"
-            if not message[:3].isupper()
-            else f"With {spoken}: {message}"
-        )
     return Finding(
         rule=rule.id,
         name=rule.slug,
-        severity=_severity(rule, view),
+        # A switch that nobody has turned yet is worth a warning, never more.
+        severity="warning" if when and case.severity == "error" else case.severity,
         confidence=_confidence(rule, view),
         message=message,
         span=span,
@@ -191,10 +186,9 @@ def _finding(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str])
     )
 
 
-def _severity(rule: Rule, view: View) -> Severity:
-    return next(
-        (case.severity for case in rule.severities if case.when.evaluate(view.lookup)), rule.severities[-1].severity
-    )
+def _case(rule: Rule, view: View) -> SeverityCase:
+    """The first severity whose condition holds; the last one stands for the rest."""
+    return next((case for case in rule.severities if case.when.evaluate(view.lookup)), rule.severities[-1])
 
 
 def _confidence(rule: Rule, view: View) -> Confidence:
@@ -293,7 +287,11 @@ def _chain(view: View) -> Iterator[Related]:
 def _notes(rule: Rule, view: View, words: dict[str, str]) -> Iterator[str]:
     setting = view.resolved.setting
     for note in rule.notes:
-        if note == "defects" and setting is not None:
+        if note == "ingredients":
+            yield from _ingredient_notes(view)
+        elif note == "version":
+            yield f"The version: {words['version']}, {words['pin']}."
+        elif note == "defects" and setting is not None:
             yield from _defect_notes(view.outcome, setting.engine)
         elif note == "pull_requests" and setting is not None:
             yield _pull_request_note(view.outcome, setting.engine)
@@ -307,6 +305,15 @@ def _notes(rule: Rule, view: View, words: dict[str, str]) -> Iterator[str]:
     assumed = [v for v in view.outcome.shown.state.facts.values() if v.route == "assumed"]
     for value in assumed:
         yield f"Assumed: {value.name}."
+
+
+def _ingredient_notes(view: View) -> Iterator[str]:
+    """Why each ingredient is there, where the code frame alone does not say it."""
+    for ingredient in describe.ingredients(view.outcome).values():
+        sentence = ingredient.sentence
+        if ": " in sentence:
+            named = sentence.startswith(view.outcome.shown.model.name)
+            yield f"{sentence}." if named else f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def _defect_notes(outcome: Outcome, engine: Engine) -> Iterator[str]:

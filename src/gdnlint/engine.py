@@ -70,7 +70,7 @@ def _one_file(
     try:
         _judge(source, kind, knowledge, project, options, report)
     except Exception as error:
-        from gdnlint.cli._run import internal_error
+        from gdnlint.report._words import internal_error
 
         report.diagnostics.append(
             Diagnostic("internal-error", f"{display}: {internal_error(error)}", display, level="error")

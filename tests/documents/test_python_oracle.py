@@ -13,7 +13,7 @@ from gdnlint.source import Fragment
 from gdnlint.values import Value, World
 
 sys.path.insert(0, str(Path(__file__).parent))
-from python_oracle import PROGRAMS, WANTED, Program, record  # noqa: E402
+from python_oracle import PROGRAMS, WANTED, Program, record
 
 
 def test_there_are_enough_programs() -> None:

@@ -72,7 +72,7 @@ PINNED: dict[str, tuple[dict[str, str], str, str]] = {
         {"serve.sh": SERVE, "requirements.txt": "https://x.org/vllm-0.28.0-cp38-abi3-manylinux1_x86_64.whl\n"},
         "0.28.0", "requirements.txt",
     ),
-    "uv run --with": ({"serve.sh": f"uv run --with vllm==0.28.0 {SERVE}"}, "0.28.0", "vllm==0.28.0"),
+    "uv run --with": ({"serve.sh": f"uv run --with vllm==0.28.0 {SERVE}"}, "0.28.0", "in the command"),
     "Dockerfile, base image": ({"serve.sh": SERVE, "Dockerfile": "FROM vllm/vllm-openai:v0.27.1\n"}, "0.27.1", "Dockerfile"),
     "Dockerfile, argument": ({"serve.sh": SERVE, "Dockerfile.gpu": "FROM x\nARG VLLM_VERSION=0.28.0\n"}, "0.28.0", "Dockerfile.gpu"),
     "Dockerfile, installed": ({"serve.sh": SERVE, "Dockerfile": "FROM x\nRUN pip install vllm==0.26.0\n"}, "0.26.0", "Dockerfile"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -25,13 +27,14 @@ def builtin_directory() -> Path:
 
 def load(extra: Iterable[Path] = ()) -> Knowledge:
     """The built-in knowledge and directories of the user's own. Raises KnowledgeError."""
-    return _load(tuple(Path(directory) for directory in extra))
+    # The directories as given stand in messages; where they lead to from here tells them apart.
+    return _load(tuple((Path(directory), os.path.abspath(directory)) for directory in extra))
 
 
 @lru_cache(maxsize=8)
-def _load(extra: tuple[Path, ...]) -> Knowledge:
+def _load(extra: tuple[tuple[Path, str], ...]) -> Knowledge:
     collected = _Collected()
-    for directory in (builtin_directory(), *extra):
+    for directory in (builtin_directory(), *(given for given, _ in extra)):
         if not directory.is_dir():
             raise KnowledgeError(f"{directory}: is no directory of rules")
         for path in sorted(_rule_files(directory)):
@@ -116,6 +119,19 @@ class _Collected:
         table.raw("wrappers")
         table.done(("schema",))
 
+    def _candidate_words(self) -> Iterator[str]:
+        """What a file that starts one of the programs must hold, one word for each way to recognise it."""
+        for framework in self.frameworks.values():
+            recognised = framework.recognise
+            yield from (command[0] for command in recognised.commands)
+            yield from map(_literal, (*recognised.modules, *recognised.scripts))
+            yield from recognised.keys
+            yield from (max(".".join(keys).split("."), key=len) for keys in recognised.recipe)
+            yield from (form.name.rpartition(".")[2] for form in recognised.calls)
+        for other in self.others:
+            yield from (command[0] for command in other.commands)
+            yield from map(_literal, other.modules)
+
     def finish(self) -> Knowledge:
         engines = {}
         for table in self.engines:
@@ -131,10 +147,24 @@ class _Collected:
             families=tuple(self.families.values()),
             rules=tuple(sorted(self.rules.values(), key=lambda rule: rule.id)),
             wrappers={name: tuple(items) for name, items in self.wrappers.items()},
-            words=tuple(dict.fromkeys(self.words)),
+            words=_shortest([*self.words, *self._candidate_words()]),
             scenario_words=tuple(dict.fromkeys(self.scenario_words)),
             module_commands=self.module_commands,
         )
+
+
+def _shortest(words: Iterable[str]) -> tuple[str, ...]:
+    """The words without those that hold another of them."""
+    kept: list[str] = []
+    for word in sorted(dict.fromkeys(words), key=len):
+        if word and not any(shorter in word for shorter in kept):
+            kept.append(word)
+    return tuple(kept)
+
+
+def _literal(pattern: str) -> str:
+    """The longest part of a glob that stands in every text it fits."""
+    return max(re.split(r"\*|\?|\[.*?\]", pattern), key=len)
 
 
 def _removed(table: Table) -> tuple[str, ...]:

@@ -228,6 +228,8 @@ class Framework:
 class SeverityCase:
     severity: Severity
     when: Condition
+    says: str
+    """What the rule's message adds in this case (``{says}``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -651,7 +653,7 @@ def parse_framework(table: Table) -> Framework:
 def parse_rule(table: Table) -> Rule:
     severities = []
     for item in table.tables("severity"):
-        severities.append(SeverityCase(_severity(item, "is"), condition(item, "when")))
+        severities.append(SeverityCase(_severity(item, "is"), condition(item, "when"), item.text("says", "")))
         item.done()
     if not severities:
         raise table.error("severity", "is missing (a list of {is: error, when: COND})")

@@ -56,6 +56,9 @@ def how(assignment: Assignment) -> str:
             else f"{joined if value.route != 'key' else ': '}{show(value)}"
         )
         return f"{word} {value.name}{tail}"
+    if value.route == "default":
+        read = f" (read in {assignment.source})" if assignment.source else ""
+        return f"{assignment.note or value.name} defaults to {show(value)}{read}"
     if value.route == "declared":
         return f"default declared by {value.name} = {show(value)}"
     return assignment.note or (f"default of {value.name}" if value.name else "set by the program")

@@ -103,7 +103,7 @@ def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
     resolved = Resolved(launch, setting, setting.named.name if len(setting.framework.launches) > 1 else "")
     made: dict[tuple[object, ...], Outcome | str] = {}
     notes: list[str] = []
-    for variant in launch.variants:
+    for variant in _with_switches(launch.variants, setting.framework):
         signature = variant.signature()
         if signature not in made:
             made[signature] = _outcome(variant, setting, settings)
@@ -120,6 +120,15 @@ def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
     resolved.default = [o for o in resolved.default if o.evaluations]
     _conclude(resolved)
     return resolved
+
+
+def _with_switches(variants: Sequence[Variant], framework: Framework) -> Iterator[Variant]:
+    """The variants, and the default ones once more with each environment switch that the program itself reads."""
+    yield from variants
+    for variant in variants:
+        for name, value in framework.switches:
+            if not variant.when and not variant.guards and name not in variant.env:
+                yield replace(variant, when={name: value}, env={**variant.env, name: Text.of(value)})
 
 
 def _no_pin(engine: Engine) -> Pin:

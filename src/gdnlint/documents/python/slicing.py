@@ -17,12 +17,29 @@ from gdnlint.documents.python.outline import dotted_of, roots
 from gdnlint.documents.python.syntax import Tree, walk
 
 MUTATORS = frozenset(
-    "append extend insert remove pop clear sort reverse update setdefault add discard popitem parse_args "
-    "parse_known_args".split()
+    [
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "pop",
+        "clear",
+        "sort",
+        "reverse",
+        "update",
+        "setdefault",
+        "add",
+        "discard",
+        "popitem",
+        "parse_args",
+        "parse_known_args",
+    ]
 )
 MUTATING = ("set", "add", "update", "merge", "register", "del", "load", "apply", "configure", "override")
 """What names of methods that change their object start with."""
-HARMLESS = frozenset("print pprint log logging logger warnings len repr str time json yaml wandb".split())
+HARMLESS = frozenset(
+    ["print", "pprint", "log", "logging", "logger", "warnings", "len", "repr", "str", "time", "json", "yaml", "wandb"]
+)
 """Callables, by their first name, that only look at what they are given."""
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort"))
 OWN = frozenset(("self", "cls"))
@@ -371,8 +388,23 @@ def _aliased(node: Any) -> set[str]:
 
 
 _PARTS = frozenset(
-    "get setdefault pop getattr cast items values next iter list dict add_argument_group add_mutually_exclusive_group "
-    "add_subparsers add_parser".split()
+    [
+        "get",
+        "setdefault",
+        "pop",
+        "getattr",
+        "cast",
+        "items",
+        "values",
+        "next",
+        "iter",
+        "list",
+        "dict",
+        "add_argument_group",
+        "add_mutually_exclusive_group",
+        "add_subparsers",
+        "add_parser",
+    ]
 )
 """Calls whose result is, or holds, a part of what they are given."""
 

@@ -774,6 +774,7 @@ def _changed(shell: Shell, part: Parameter, value: Text, span: Span) -> Text:
 
 def _replaced(shell: Shell, part: Parameter, value: Text, known: str, pattern: patterns.Pattern) -> Text | None:
     operator = part.operator
+    shell.spend(len(pattern) * len(known), None)
     if operator[0] in "#%":
         measure = patterns.prefix if operator[0] == "#" else patterns.suffix
         size = measure(pattern, known, len(operator) == 2)

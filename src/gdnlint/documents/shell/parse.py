@@ -78,7 +78,7 @@ _UNARY = frozenset("-" + letter for letter in "abcdefghknoprstuvwxzGLNORS")
 _BINARY = frozenset(("==", "=", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"))
 
 
-MOST_PARTS = 150_000
+MOST_PARTS = 120_000
 """Parts of words that are read; a script with more is cut there."""
 LONGEST_ARITHMETIC = 10_000
 """Characters within which ``((`` must find its ``))``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-MOST_WORK = 400_000
+MOST_WORK = 120_000
 """Pattern elements times characters; beyond it the answer is not computed."""
 
 _CLASSES: dict[str, Callable[[str], bool]] = {

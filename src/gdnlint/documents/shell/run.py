@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -126,14 +127,14 @@ def note_broken(shell: Shell, script: Script) -> None:
     shell.problems.append(Problem("syntax-partial", f"{lines} of {label} could not be parsed", span))
 
 
+_ARGUMENT = re.compile(r"arg:([1-9][0-9]?)")
+
+
 def _arguments(shell: Shell, args: Sequence[Word] | None) -> Frame:
     if args is not None:
         return Frame(list(args), False)
-    given = {
-        int(name[4:]): value
-        for name, value in shell.world.answers.items()
-        if name.startswith("arg:") and name[4:].isdigit() and 0 < int(name[4:7] or 0) < 100
-    }
+    found = ((_ARGUMENT.fullmatch(name), value) for name, value in shell.world.answers.items())
+    given = {int(match.group(1)): value for match, value in found if match is not None}
     whole = shell.script.span(0, 0)
     words = []
     for number in range(1, max(given, default=0) + 1):

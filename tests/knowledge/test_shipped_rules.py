@@ -1,0 +1,69 @@
+"""What the shipped rules must have, whatever they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from gdnlint import knowledge
+from gdnlint.knowledge.programs import Step
+from gdnlint.knowledge.schema import Framework
+
+LOADED = knowledge.load()
+
+
+def steps() -> Iterator[tuple[str, Step]]:
+    for framework in LOADED.frameworks:
+        for named in framework.launches:
+            yield from ((f"{framework.name}.{named.name}", step) for step in named.steps)
+    for engine in LOADED.engines.values():
+        yield from ((engine.name, step) for step in engine.steps)
+
+
+def test_every_step_names_its_source() -> None:
+    found = list(steps())
+    assert len(found) > 60
+    assert [(where, step.key) for where, step in found if not re.search(r"[\w/]+\.\w+|#\d+", step.source)] == []
+
+
+@pytest.mark.parametrize("framework", LOADED.frameworks, ids=lambda framework: framework.name)
+def test_a_framework_says_how_prefix_caching_is_turned_off(framework: Framework) -> None:
+    fixes = [fix for fix in framework.fixes if (fix.setting, fix.value) == ("enable_prefix_caching", False)]
+    assert fixes
+    assert framework.source
+    forms = {fix.form for fix in fixes}
+    recognised = framework.recognise
+    if recognised.modules or recognised.commands:
+        assert forms & {"flag", "override"}
+    if recognised.recipe:
+        assert "key" in forms
+
+
+def test_every_file_of_the_rules_is_read_and_has_a_schema_of_its_own_folder() -> None:
+    folder = knowledge.builtin_directory()
+    kinds = {"combinations": "rule", "frameworks": "framework", "models": "model", "commands": "commands"}
+    for path in folder.rglob("*.yaml"):
+        schema = yaml.safe_load(path.read_text())["schema"]
+        expected = kinds.get(path.parent.name)
+        assert expected is None or schema == f"gdnlint-{expected}/1", path
+    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".yaml"}
+
+
+def test_defects_and_their_ranges_lie_within_the_releases() -> None:
+    engine = LOADED.engines["vllm"]
+    assert len({defect.id for defect in engine.defects}) == len(engine.defects) == 11
+    for defect in engine.defects:
+        assert defect.affected.since in engine.releases
+        assert defect.affected.until is None or defect.affected.until in engine.releases
+    assert {defect.id for defect in engine.defects if not defect.corrupts} == {"D5", "D10"}
+
+
+def test_a_model_family_lists_releases_that_exist() -> None:
+    releases = LOADED.engines["vllm"].releases
+    for family in LOADED.families:
+        for architecture in family.architectures:
+            for edge in (architecture.known.since, architecture.known.until):
+                assert edge is None or edge in releases, (family.name, architecture.name)
