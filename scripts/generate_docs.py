@@ -17,7 +17,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,11 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from click.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 from gdnlint import knowledge  # noqa: E402
+from gdnlint.cli import cli  # noqa: E402
 from gdnlint.discovery import KINDS  # noqa: E402
 from gdnlint.knowledge.programs import Ref, Step  # noqa: E402
 from gdnlint.knowledge.schema import MECHANISMS, Engine, Framework, Knowledge, Rule  # noqa: E402
@@ -40,8 +41,6 @@ WRITTEN_BY_HAND = ("README.md", "CONTRIBUTING.md", "docs/resolution.md", "exampl
 
 COLUMNS = "100"
 """Width of the output that console blocks show."""
-
-RUN_SECONDS = 60
 
 DIALECTS = {
     "omegaconf_cli": "OmegaConf (`key=value`)",
@@ -260,7 +259,7 @@ def rules_table(known: Knowledge, folder: str) -> str:
 
 
 def reads_table(known: Knowledge) -> str:
-    kinds = (f"{kind.name} ({', '.join(f'`{suffix}`' for suffix in kind.suffixes)})" for kind in KINDS)
+    kinds = (f"{TITLES.get(kind.name, kind.name)} ({_codes(kind.suffixes)})" for kind in KINDS)
     frameworks = (item.title for item in sorted(known.frameworks, key=lambda item: item.title.lower()))
     families = sorted((family.title for family in known.families if family.hybrid), key=str.lower)
     engine = next(iter(known.engines.values()))
@@ -274,6 +273,8 @@ def reads_table(known: Knowledge) -> str:
         ],
     )
 
+
+TITLES = {"shell": "shell scripts", "yaml": "YAML", "python": "Python", "markdown": "Markdown"}
 
 TABLES: dict[str, Callable[[Knowledge], str]] = {
     "rules": lambda known: rules_table(known, "docs/rules/"),
@@ -321,16 +322,16 @@ def _output(command: str, scratch: Path) -> str:
     program, *arguments = shlex.split(command)
     if program != "gdnlint":
         raise ValueError(f"a console block runs {program}; only gdnlint is run")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "FORCE_COLOR"))}
-    environment |= {"PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", "COLUMNS": COLUMNS}
-    done = subprocess.run(
-        [sys.executable, "-m", "gdnlint", *arguments],
-        cwd=scratch, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=RUN_SECONDS,
-        check=False,
-    )  # fmt: skip
-    if done.returncode not in (0, 1):
-        raise ValueError(f"`{command}` exits {done.returncode}: {done.stdout}")
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    before = os.getcwd()
+    os.chdir(scratch)
+    try:
+        # Not as a process: the pages run a dozen commands, and starting takes longer than most of them.
+        done = CliRunner(env={"NO_COLOR": "1", "COLUMNS": COLUMNS}).invoke(cli, arguments)
+    finally:
+        os.chdir(before)
+    if done.exit_code not in (0, 1) or not isinstance(done.exception, SystemExit | None):
+        raise ValueError(f"`{command}` fails: {done.output}") from done.exception
+    return "".join(f"{line.rstrip()}\n" for line in done.output.splitlines())
 
 
 # -- Markdown ----------------------------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ def test_the_hook_judges_the_files_of_the_commit(checkout: Checkout) -> None:
 
 def test_the_hook_is_skipped_without_files_of_its_kinds(checkout: Checkout) -> None:
     checkout.git("commit", "-qm", "config", "--no-verify")
-    checkout.write("notes.md", "vllm serve\n")
+    checkout.write("notes.rst", "vllm serve\n")
     code, output = checkout.run("gdnlint")
     assert (code, "(no files to check)Skipped" in output) == (0, True)
 
@@ -128,7 +128,7 @@ def test_the_repository_hook_judges_everything_once(checkout: Checkout) -> None:
     assert code == 1
     assert output.count("error[GDN001]") == 1
     checkout.git("commit", "-qm", "other", "--no-verify")
-    checkout.write("notes.md", "nothing\n")
+    checkout.write("notes.rst", "nothing\n")
     assert checkout.run("gdnlint-repo")[0] == 0, "no launch file changed"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import report
 
 from gdnlint import knowledge
 from gdnlint.knowledge.schema import Example, Rule
+from support import report
 
 RULES = knowledge.load().rules
 EXAMPLES = [(rule, example) for rule in RULES for example in rule.examples]

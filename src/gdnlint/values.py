@@ -25,6 +25,8 @@ class Hole:
     """A noun phrase that completes "it depends on ...": ``the environment variable MODEL_PATH``."""
     name: str = ""
     """What ``--assume NAME=value`` calls it: a variable, ``arg:1``, ``param:function.name``; empty if nothing can."""
+    one_word: bool = False
+    """Whether it is part of one word whatever it stands for, even unquoted."""
 
 
 @dataclass(frozen=True, slots=True)

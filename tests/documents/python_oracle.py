@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (programs are written as people write them)
 """Small programs of our own, and what is needed to run them with a ``vllm`` that only records its arguments."""
 
 from __future__ import annotations
@@ -824,7 +825,7 @@ PROGRAMS = [
         from configs import base
         from configs.models import MODEL as NAME, Spec, tokens
         import configs.base as cb
-        from shared import *
+        from common import *
         from vllm import LLM
         LLM(model=NAME, tp=base.TP, opts=cb.OPTIONS, star=STAR, spec=Spec().method, tokens=tokens(2))
         """,
@@ -841,7 +842,7 @@ PROGRAMS = [
                 def tokens(n):
                     return n + 1
             """,
-            "shared.py": "STAR = ['*']\n",
+            "common.py": "STAR = ['*']\n",
         },
     ),
     program(

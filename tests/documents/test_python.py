@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (programs are written as people write them)
 """The reader of Python: where values stand, what it asks, and texts that are meant to break it."""
 
 from __future__ import annotations

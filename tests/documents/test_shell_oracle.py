@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.documents.shell_oracle import Oracle, agrees, cases, has_bash, invoked, known, read
+from shell_oracle import Oracle, agrees, cases, has_bash, invoked, known, read
 
 pytestmark = pytest.mark.skipif(not has_bash(), reason="needs /bin/bash")
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support import checked, launch, value, write
 
 OLD, MIDDLE, NEW = EXECUTED = ("0.11.1", "0.28.0", "0.33.0")
@@ -158,9 +159,14 @@ LIVES = {
     "--enable-mamba-shared-prefix-checkpoint": ("0.31.0", None),
 }
 BEFORE = {
-    "0.11.1": "0.11.0", "0.15.0": "0.14.1", "0.26.0": "0.25.1", "0.27.0": "0.26.0", "0.29.0": "0.28.0", "0.30.0": "0.29.0",
+    "0.11.1": "0.11.0",
+    "0.15.0": "0.14.1",
+    "0.26.0": "0.25.1",
+    "0.27.0": "0.26.0",
+    "0.29.0": "0.28.0",
+    "0.30.0": "0.29.0",
     "0.31.0": "0.30.0",
-}  # fmt: skip
+}
 BIRTHDAYS = [
     row
     for words, (since, until) in LIVES.items()
@@ -223,7 +229,7 @@ def launches(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[R
     folder = tmp_path_factory.mktemp("rows")
     write(folder, {f"config{number}.yaml": row.config for number, row in enumerate(ROWS) if row.config})
 
-    @lru_cache(maxsize=None)
+    @cache
     def of_release(release: str) -> dict[Row, Any]:
         rows = [(number, row) for number, row in enumerate(ROWS) if release in row.releases]
         lines = [f"vllm serve {row.words.replace('@config', f'config{number}.yaml')}\n" for number, row in rows]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support import checked, write
 
 DATA = json.loads((Path(__file__).parent.parent / "data" / "resolution_executed.json").read_text())
@@ -29,7 +30,7 @@ def launches(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("cells")
     write(folder, {"serve.sh": "".join(map(script, CELLS))})
 
-    @lru_cache(maxsize=None)
+    @cache
     def of_release(release: str) -> dict[str, Any]:
         found = checked(folder, "serve.sh", "--vllm-version", release)["launches"]
         return {CELLS[item["line"] - 1]: item for item in found}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support import HYBRID, MTP, launch, report, rules, value
 
 SERVE = f"vllm serve {HYBRID} {MTP}\n"
@@ -18,7 +19,7 @@ def docker(image: str) -> str:
 
 def lock(*versions: str) -> str:
     blocks = [f'[[package]]\nname = "vllm"\nversion = "{version}"\nsource = {{}}\n' for version in versions]
-    return "version = 1\n\n[[package]]\nname = \"vllm-flash\"\nversion = \"9.9.9\"\n\n" + "\n".join(blocks)
+    return 'version = 1\n\n[[package]]\nname = "vllm-flash"\nversion = "9.9.9"\n\n' + "\n".join(blocks)
 
 
 EXTRAS = """\
@@ -39,52 +40,98 @@ PINNED: dict[str, tuple[dict[str, str], str, str]] = {
     "image tag": ({"serve.sh": docker("vllm/vllm-openai:v0.27.1")}, "0.27.1", "image tag v0.27.1"),
     "image tag with a suffix": ({"serve.sh": docker("vllm/vllm-openai:v0.24.0-ubuntu2404")}, "0.24.0", "image tag"),
     "image tag without v": ({"serve.sh": docker("docker.io/vllm/vllm-openai:0.28.0")}, "0.28.0", "image tag"),
-    "image tag and digest": ({"serve.sh": docker("vllm/vllm-openai:v0.28.0@sha256:" + "a" * 64)}, "0.28.0", "image tag"),
+    "image tag and digest": (
+        {"serve.sh": docker("vllm/vllm-openai:v0.28.0@sha256:" + "a" * 64)},
+        "0.28.0",
+        "image tag",
+    ),
     "image in a variable": (
-        {"serve.sh": "TAG=v0.25.1\n" + docker('"${IMAGE:-vllm/vllm-openai:$TAG}"')}, "0.25.1", "image tag",
+        {"serve.sh": "TAG=v0.25.1\n" + docker('"${IMAGE:-vllm/vllm-openai:$TAG}"')},
+        "0.25.1",
+        "image tag",
     ),
     "uv.lock": ({"serve.sh": SERVE, "uv.lock": lock("0.26.0")}, "0.26.0", "uv.lock"),
     "uv.lock with a local version": ({"serve.sh": SERVE, "uv.lock": lock("0.26.0+cu129")}, "0.26.0", "uv.lock"),
     "uv.lock beats requirements": (
-        {"serve.sh": SERVE, "uv.lock": lock("0.28.0"), "requirements.txt": "vllm==0.20.0\n"}, "0.28.0", "uv.lock",
+        {"serve.sh": SERVE, "uv.lock": lock("0.28.0"), "requirements.txt": "vllm==0.20.0\n"},
+        "0.28.0",
+        "uv.lock",
     ),
     "two locked, the project says which": (
-        {"serve.sh": SERVE, "uv.lock": lock("0.24.0", "0.28.0"),
-         "pyproject.toml": '[project]\ndependencies = ["vllm==0.28.0"]\n'}, "0.28.0", "uv.lock",
+        {
+            "serve.sh": SERVE,
+            "uv.lock": lock("0.24.0", "0.28.0"),
+            "pyproject.toml": '[project]\ndependencies = ["vllm==0.28.0"]\n',
+        },
+        "0.28.0",
+        "uv.lock",
     ),
     "the extra that is run: old": (
-        {"serve.sh": f"uv run --extra old {SERVE}", "pyproject.toml": EXTRAS}, "0.25.1", "pyproject.toml",
+        {"serve.sh": f"uv run --extra old {SERVE}", "pyproject.toml": EXTRAS},
+        "0.25.1",
+        "pyproject.toml",
     ),
     "the extra that is run: new": (
-        {"serve.sh": f"uv run --isolated --extra new {SERVE}", "pyproject.toml": EXTRAS}, "0.28.0", "pyproject.toml",
+        {"serve.sh": f"uv run --isolated --extra new {SERVE}", "pyproject.toml": EXTRAS},
+        "0.28.0",
+        "pyproject.toml",
     ),
     "two locked, the extra says which": (
         {"serve.sh": f"uv run --extra=new {SERVE}", "uv.lock": lock("0.25.1", "0.28.0"), "pyproject.toml": EXTRAS},
-        "0.28.0", "uv.lock",
+        "0.28.0",
+        "uv.lock",
     ),
-    "requirement": ({"serve.sh": SERVE, "requirements.txt": "torch\nvllm==0.27.1  # pinned\n"}, "0.27.1", "requirements.txt"),
-    "requirement with extras": ({"serve.sh": SERVE, "requirements-gpu.txt": "vllm[flashinfer]==0.27.1\n"}, "0.27.1", "requirements-gpu.txt"),
+    "requirement": (
+        {"serve.sh": SERVE, "requirements.txt": "torch\nvllm==0.27.1  # pinned\n"},
+        "0.27.1",
+        "requirements.txt",
+    ),
+    "requirement with extras": (
+        {"serve.sh": SERVE, "requirements-gpu.txt": "vllm[flashinfer]==0.27.1\n"},
+        "0.27.1",
+        "requirements-gpu.txt",
+    ),
     "wheel URL": (
-        {"serve.sh": SERVE, "requirements.txt":
-         "vllm @ https://x.org/v0.25.1/vllm-0.25.1+cu129-cp38-abi3-manylinux1_x86_64.whl\n"}, "0.25.1", "requirements.txt",
+        {
+            "serve.sh": SERVE,
+            "requirements.txt": "vllm @ https://x.org/v0.25.1/vllm-0.25.1+cu129-cp38-abi3-manylinux1_x86_64.whl\n",
+        },
+        "0.25.1",
+        "requirements.txt",
     ),
     "wheel URL alone": (
         {"serve.sh": SERVE, "requirements.txt": "https://x.org/vllm-0.28.0-cp38-abi3-manylinux1_x86_64.whl\n"},
-        "0.28.0", "requirements.txt",
+        "0.28.0",
+        "requirements.txt",
     ),
     "uv run --with": ({"serve.sh": f"uv run --with vllm==0.28.0 {SERVE}"}, "0.28.0", "in the command"),
-    "Dockerfile, base image": ({"serve.sh": SERVE, "Dockerfile": "FROM vllm/vllm-openai:v0.27.1\n"}, "0.27.1", "Dockerfile"),
-    "Dockerfile, argument": ({"serve.sh": SERVE, "Dockerfile.gpu": "FROM x\nARG VLLM_VERSION=0.28.0\n"}, "0.28.0", "Dockerfile.gpu"),
-    "Dockerfile, installed": ({"serve.sh": SERVE, "Dockerfile": "FROM x\nRUN pip install vllm==0.26.0\n"}, "0.26.0", "Dockerfile"),
+    "Dockerfile, base image": (
+        {"serve.sh": SERVE, "Dockerfile": "FROM vllm/vllm-openai:v0.27.1\n"},
+        "0.27.1",
+        "Dockerfile",
+    ),
+    "Dockerfile, argument": (
+        {"serve.sh": SERVE, "Dockerfile.gpu": "FROM x\nARG VLLM_VERSION=0.28.0\n"},
+        "0.28.0",
+        "Dockerfile.gpu",
+    ),
+    "Dockerfile, installed": (
+        {"serve.sh": SERVE, "Dockerfile": "FROM x\nRUN pip install vllm==0.26.0\n"},
+        "0.26.0",
+        "Dockerfile",
+    ),
     "setup.py": ({"serve.sh": SERVE, "setup.py": 'setup(install_requires=["vllm==0.27.1"])\n'}, "0.27.1", "setup.py"),
     "the nearest folder upwards": (
         {"a/b/serve.sh": SERVE, "a/requirements.txt": "vllm==0.28.0\n", "requirements.txt": "vllm==0.20.0\n"},
-        "0.28.0", "a/requirements.txt",
+        "0.28.0",
+        "a/requirements.txt",
     ),
     "the launch before the folder": (
-        {"serve.sh": docker("vllm/vllm-openai:v0.28.0"), "requirements.txt": "vllm==0.20.0\n"}, "0.28.0", "image tag",
+        {"serve.sh": docker("vllm/vllm-openai:v0.28.0"), "requirements.txt": "vllm==0.20.0\n"},
+        "0.28.0",
+        "image tag",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("files", "release", "told"), PINNED.values(), ids=PINNED)
@@ -104,17 +151,21 @@ UNKNOWN: dict[str, tuple[dict[str, str], str]] = {
     "a digest": ({"serve.sh": docker("vllm/vllm-openai@sha256:" + "a" * 64)}, "names no vLLM release"),
     "a release candidate": ({"serve.sh": docker("vllm/vllm-openai:v0.28.0rc1")}, "names no vLLM release"),
     "a fork's image": (
-        {"serve.sh": f"docker run me/vllm-fork:v0.28.0 vllm serve {HYBRID} {MTP}\n"}, "names no vLLM release",
+        {"serve.sh": f"docker run me/vllm-fork:v0.28.0 vllm serve {HYBRID} {MTP}\n"},
+        "names no vLLM release",
     ),
     "a tag that the environment decides": ({"serve.sh": docker("vllm/vllm-openai:$TAG")}, "names no vLLM release"),
     "a lower bound": ({"serve.sh": SERVE, "requirements.txt": "vllm>=0.20\n"}, "vllm>=0.20, no single release"),
-    "two locked versions": ({"serve.sh": SERVE, "uv.lock": lock("0.24.0", "0.28.0")}, "several versions (0.24.0, 0.28.0)"),
+    "two locked versions": (
+        {"serve.sh": SERVE, "uv.lock": lock("0.24.0", "0.28.0")},
+        "several versions (0.24.0, 0.28.0)",
+    ),
     "two extras and none is named": ({"serve.sh": SERVE, "pyproject.toml": EXTRAS}, ""),
     "a sibling folder": ({"a/serve.sh": SERVE, "b/requirements.txt": "vllm==0.28.0\n"}, "no version found"),
     "a folder below": ({"serve.sh": SERVE, "sub/requirements.txt": "vllm==0.28.0\n"}, "no version found"),
     "a comment": ({"serve.sh": f"# vllm==0.28.0\n{SERVE}", "requirements.txt": "# vllm==0.28.0\n"}, "no version found"),
     "another package": ({"serve.sh": SERVE, "requirements.txt": "vllm-ascend==0.28.0\n"}, "no version found"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("files", "told"), UNKNOWN.values(), ids=UNKNOWN)
@@ -125,8 +176,15 @@ def test_no_release_is_known(tmp_path: Path, files: dict[str, str], told: str) -
     assert (found["combination"], rules(found)) == ("undecided", ["GDN002"])
 
 
-BOUNDS = [("vllm<0.28", "absent"), ("vllm>=0.28", "present"), ("vllm>=0.17.0,<=0.25.1", "absent"), ("vllm~=0.28", "present"),
-          ("vllm==0.28.*", "present"), ("vllm>=0.27,<0.30", "undecided"), ("vllm!=0.27.1", "undecided")]  # fmt: skip
+BOUNDS = [
+    ("vllm<0.28", "absent"),
+    ("vllm>=0.28", "present"),
+    ("vllm>=0.17.0,<=0.25.1", "absent"),
+    ("vllm~=0.28", "present"),
+    ("vllm==0.28.*", "present"),
+    ("vllm>=0.27,<0.30", "undecided"),
+    ("vllm!=0.27.1", "undecided"),
+]
 
 
 @pytest.mark.parametrize(("requirement", "expected"), BOUNDS)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support import DENSE, HYBRID, fixed, history, launch, related, report, rules, value
 
 VLLM = "policy.generation.vllm_cfg"
@@ -158,7 +159,7 @@ CHAINS = {
     "the marker works on sections of the top only": (
         "policy: {generation: {vllm_cfg: {_override_: true, precision: bf16}}}\n", "absent",
     ),
-    "a child drops the drafter": (f"policy: {{generation: {{vllm_kwargs: {{speculative_config: null}}}}}}\n", "absent"),
+    "a child drops the drafter": ("policy: {generation: {vllm_kwargs: {speculative_config: null}}}\n", "absent"),
     "a child's other model": (f"policy: {{model_name: {DENSE}}}\n", "absent"),
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support import DENSE, HYBRID, fixed, launch, report, rules, value
 
 DRAFTS = '"speculative_config": {"method": "mtp", "num_speculative_tokens": 2}'
@@ -28,10 +29,11 @@ LEFT_ALONE = {
     "the source beats the served name": module(f"{ON}, {DRAFTS}", f'"model_id": "{HYBRID}", "model_source": "{DENSE}"'),
     "derived: a constant is False": module(f'"enable_prefix_caching": ON, {DRAFTS}', before="ON = False\n"),
     "keys beside engine_kwargs are not the engine's": module(OFF + ", " + DRAFTS).replace(
-        "engine_kwargs=", 'accelerator_type="H100",\n    experimental_configs={"enable_prefix_caching": True},\n    engine_kwargs='
+        "engine_kwargs=",
+        'accelerator_type="H100",\n    experimental_configs={"enable_prefix_caching": True},\n    engine_kwargs=',
     ),
     "another class of that name": module(f"{ON}, {DRAFTS}").replace("ray.serve.llm", "my.serve"),
-}  # fmt: skip
+}
 
 REPORTED = {
     "explicit": module(f"{ON}, {DRAFTS}"),
@@ -45,11 +47,13 @@ REPORTED = {
     ),
     "a path to the class": "import ray.serve.llm\n\n"
     f'ray.serve.llm.LLMConfig(model_loading_config=dict(model_id="{HYBRID}"), engine_kwargs={{{ON}, {DRAFTS}}})\n',
-    "a mapping that is filled": module("**kwargs", before=f"kwargs = {{{DRAFTS}}}\nkwargs['enable_prefix_caching'] = True\n"),
-    "through the package's name": module(f"{ON}, {DRAFTS}").replace(
-        "from ray.serve.llm import LLMConfig, build_openai_app", "from ray.serve import llm"
-    ).replace("LLMConfig(", "llm.LLMConfig("),
-}  # fmt: skip
+    "a mapping that is filled": module(
+        "**kwargs", before=f"kwargs = {{{DRAFTS}}}\nkwargs['enable_prefix_caching'] = True\n"
+    ),
+    "through the package's name": module(f"{ON}, {DRAFTS}")
+    .replace("from ray.serve.llm import LLMConfig, build_openai_app", "from ray.serve import llm")
+    .replace("LLMConfig(", "llm.LLMConfig("),
+}
 
 
 @pytest.mark.parametrize("text", LEFT_ALONE.values(), ids=LEFT_ALONE)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support import DENSE, HYBRID, fixed, history, launch, related, report, rules, value, verdict
 
 ENGINE = "generator.inference_engine"
@@ -26,7 +27,9 @@ LEFT_ALONE = {
     "a dense model": run(MTP, model=DENSE),
     "prefix caching typed off": run(f"{MTP} {ENGINE}.enable_prefix_caching=false"),
     "off is a YAML boolean in this dialect": run(f"{MTP} {ENGINE}.enable_prefix_caching=off"),
-    "no and FALSE are booleans too": run(f"{MTP} {ENGINE}.enable_prefix_caching=True {ENGINE}.enable_prefix_caching=no"),
+    "no and FALSE are booleans too": run(
+        f"{MTP} {ENGINE}.enable_prefix_caching=True {ENGINE}.enable_prefix_caching=no"
+    ),
     "off through the passthrough": run(f"{MTP} {ENGINE}.engine_init_kwargs.enable_prefix_caching=false"),
     "off in a mapping": run(f"{MTP} '{ENGINE}.engine_init_kwargs={{enable_prefix_caching: false}}'"),
     "the last one wins": run(f"trainer.mtp.enabled=true trainer.mtp.enabled=false {ENGINE}.enable_prefix_caching=true"),
@@ -65,11 +68,12 @@ REPORTED = {
     "serve takes an explicit drafter": run(SPECULATIVE, entry="serve"),
     "main_generate too": run(SPECULATIVE, entry="main_generate"),
     "a hybrid through the passthrough": run(f"{MTP} {ENGINE}.engine_init_kwargs.model={HYBRID}", model=DENSE),
-    "derived: the values come from variables": f'MODEL={HYBRID}\n: "${{ON:=true}}"\n{run("trainer.mtp.enabled=$ON", "$MODEL")}',
+    "derived: the values come from variables": f'MODEL={HYBRID}\n: "${{ON:=true}}"\n'
+    + run("trainer.mtp.enabled=$ON", "$MODEL"),
     "a string of arguments": f'ARGS="{MTP}"\n{run("$ARGS")}',
     "an array that grows": f"ARGS=({MTP})\nARGS+=(trainer.epochs=1)\n{run(chr(34) + '${ARGS[@]}' + chr(34))}",
     "behind a continued line": run(f"\\\n  {MTP} \\\n  trainer.epochs=1"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("script", LEFT_ALONE.values(), ids=LEFT_ALONE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support import DENSE, HYBRID, fixed, history, launch, rules, value, verdict
 
 KWARGS = "generator.engine_init_kwargs"
@@ -90,4 +91,7 @@ def test_the_base_configuration_of_the_users_checkout_is_read(tmp_path: Path) ->
     files = {"run.sh": run(SPECULATIVE.replace("+", "++")), "skyrl_train/config/ppo_base_config.yaml": base}
     found = launch(tmp_path, files)
     assert (found["combination"], value(found, "enable_prefix_caching")) == ("absent", False)
-    assert found["settings"]["enable_prefix_caching"]["provenance"][-1]["path"] == "skyrl_train/config/ppo_base_config.yaml"
+    assert (
+        found["settings"]["enable_prefix_caching"]["provenance"][-1]["path"]
+        == "skyrl_train/config/ppo_base_config.yaml"
+    )

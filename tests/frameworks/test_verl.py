@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support import DENSE, HYBRID, fixed, history, launch, related, report, rules, value
 
 ROLLOUT = "actor_rollout_ref.rollout"
@@ -38,7 +39,7 @@ LEFT_ALONE = {
     "another engine's kwargs": run(
         f"'+{ROLLOUT}.engine_kwargs.sglang.speculative_config={{method: mtp, num_speculative_tokens: 1}}'"
     ),
-    "a derived name of another engine": f'BACKEND=sglang\n{run(SWITCHES, name="$BACKEND")}',
+    "a derived name of another engine": f"BACKEND=sglang\n{run(SWITCHES, name='$BACKEND')}",
 }
 
 REPORTED = {
@@ -130,7 +131,10 @@ def test_off_is_a_text_for_hydra(tmp_path: Path, written: str) -> None:
 SERVER = "verl/workers/rollout/vllm_rollout/vllm_async_server.py"
 UTILS = "verl/workers/rollout/vllm_rollout/utils.py"
 REPLACES = {SERVER: "if mtp.enable:\n    args.speculative_config = {}\n"}
-MERGES = {SERVER: "from .utils import build_mtp_speculative_config\n", UTILS: "def build_mtp_speculative_config(): ...\n"}
+MERGES = {
+    SERVER: "from .utils import build_mtp_speculative_config\n",
+    UTILS: "def build_mtp_speculative_config(): ...\n",
+}
 BOTH = f"{SWITCHES} actor_rollout_ref.model.mtp.num_speculative_tokens=2 {SPECULATIVE}"
 
 
@@ -180,7 +184,9 @@ def test_the_base_configuration_of_the_checkout_is_read(tmp_path: Path) -> None:
     files = {"train.sh": run(SWITCHES), "verl/trainer/config/ppo_trainer.yaml": base, **OLD}
     found = launch(tmp_path, files)
     assert (found["combination"], rules(found)) == ("present", ["GDN001"])
-    assert found["settings"]["enable_prefix_caching"]["provenance"][-1]["path"] == "verl/trainer/config/ppo_trainer.yaml"
+    assert (
+        found["settings"]["enable_prefix_caching"]["provenance"][-1]["path"] == "verl/trainer/config/ppo_trainer.yaml"
+    )
     (finding,) = found["findings"]
     assert finding["path"] == "train.sh"
     assert "verl/trainer/config/ppo_trainer.yaml:7" in related(finding)

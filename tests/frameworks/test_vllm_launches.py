@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support import DENSE, HYBRID, MTP, fixed, history, launch, related, report, rules, value
 
 APC, NO_APC = "--enable-prefix-caching", "--no-enable-prefix-caching"
@@ -40,13 +41,15 @@ SHELL_REPORTED = {
     "through a variable": f"MODEL={HYBRID}\nvllm serve $MODEL {APC} {MTP}\n",
     "through a default": f"vllm serve ${{MODEL:-{HYBRID}}} {APC} {MTP}\n",
     "through an array": f"ARGS=({APC})\nARGS+=({MTP})\n" + serve('"${ARGS[@]}"'),
-    "a computed number": "N=$((1 + 2))\n" + serve(f'{APC} --speculative-config "{{\\"method\\": \\"mtp\\", \\"num_speculative_tokens\\": $N}}"'),
+    "a computed number": "N=$((1 + 2))\n"
+    + serve(f'{APC} --speculative-config "{{\\"method\\": \\"mtp\\", \\"num_speculative_tokens\\": $N}}"'),
     "the module": f"python3 -m vllm.entrypoints.openai.api_server --model {HYBRID} {APC} {MTP}\n",
     "in a container": f"docker run --gpus all vllm/vllm-openai:v0.25.1 --model {HYBRID} {APC} {MTP}\n",
     "under wrappers": f"nohup env CUDA_VISIBLE_DEVICES=0 uv run vllm serve {HYBRID} {APC} {MTP} &\n",
-    "in a string for another shell": f"""bash -c 'vllm serve {HYBRID} {APC} -sc.method mtp -sc.num_speculative_tokens 2'\n""",
+    "in a string for another shell": "bash -c '"
+    + serve(f"{APC} -sc.method mtp -sc.num_speculative_tokens 2").replace("\n", "'\n"),
     "a local path that names it": serve(f"{APC} {MTP}", model="/models/Qwen3.6-27B-FP8"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("script", SHELL_LEFT_ALONE.values(), ids=SHELL_LEFT_ALONE)
@@ -78,7 +81,8 @@ PYTHON_LEFT_ALONE = {
     "a dense model": call(f"enable_prefix_caching=True, {DRAFTS}", model=f'"{DENSE}"'),
     "derived": "ON = False\n" + call(f"enable_prefix_caching=ON, {DRAFTS}"),
     "in a mapping": f"args = dict(enable_prefix_caching=False, {DRAFTS})\n" + call("**args"),
-    "another class of that name": f'from my.models import LLM\n\nLLM("{HYBRID}", enable_prefix_caching=True, {DRAFTS})\n',
+    "another class of that name": "from my.models import LLM\n\n"
+    f'LLM("{HYBRID}", enable_prefix_caching=True, {DRAFTS})\n',
     "in a string": f"from vllm import LLM\nTEXT = '''LLM(\"{HYBRID}\", enable_prefix_caching=True, {DRAFTS})'''\n",
 }
 
@@ -88,7 +92,8 @@ PYTHON_REPORTED = {
     "engine arguments": call(f"enable_prefix_caching=True, {DRAFTS}", name="EngineArgs"),
     "asynchronous engine arguments": call(f"enable_prefix_caching=True, {DRAFTS}", name="AsyncEngineArgs"),
     "through the package": f'import vllm\n\nvllm.LLM("{HYBRID}", enable_prefix_caching=True, {DRAFTS})\n',
-    "under another name": f'from vllm import LLM as Engine\n\nEngine("{HYBRID}", enable_prefix_caching=True, {DRAFTS})\n',
+    "under another name": "from vllm import LLM as Engine\n\n"
+    f'Engine("{HYBRID}", enable_prefix_caching=True, {DRAFTS})\n',
     "from constants": f'MODEL = "{HYBRID}"\nDRAFTS = {{"method": "mtp"}}\nDRAFTS["num_speculative_tokens"] = 2\n'
     + call("enable_prefix_caching=True, speculative_config=DRAFTS", model="MODEL"),
     "from a mapping": f"args = dict(enable_prefix_caching=True, {DRAFTS})\n" + call("**args"),
@@ -130,7 +135,7 @@ FILES = {
         ["GDN001"],
     ),
     "JSON in a text": (
-        f"model: {HYBRID}\nenable-prefix-caching: true\nspeculative-config: '{{\"method\": \"mtp\"}}'\n",
+        f'model: {HYBRID}\nenable-prefix-caching: true\nspeculative-config: \'{{"method": "mtp"}}\'\n',
         "present",
         ["GDN001"],
     ),
@@ -138,9 +143,7 @@ FILES = {
 
 
 @pytest.mark.parametrize(("text", "combination", "found_by"), FILES.values(), ids=FILES)
-def test_a_file_is_judged_as_for_the_command(
-    tmp_path: Path, text: str, combination: str, found_by: list[str]
-) -> None:
+def test_a_file_is_judged_as_for_the_command(tmp_path: Path, text: str, combination: str, found_by: list[str]) -> None:
     found = launch(tmp_path, {"serve.yaml": text})
     assert (found["combination"], rules(found)) == (combination, found_by)
     found = launch(tmp_path, {"serve.sh": "vllm serve --config serve.yaml\n"})
@@ -201,7 +204,8 @@ PYTHON_FIXES = {
     "added": (call(DRAFTS), call(f"{DRAFTS}, enable_prefix_caching=False")),
     "added on a line of its own": (
         f'from vllm import LLM\n\nllm = LLM(\n    model="{HYBRID}",\n    {DRAFTS},\n)\n',
-        f'from vllm import LLM\n\nllm = LLM(\n    model="{HYBRID}",\n    {DRAFTS},\n    enable_prefix_caching=False,\n)\n',
+        f'from vllm import LLM\n\nllm = LLM(\n    model="{HYBRID}",\n    {DRAFTS},\n'
+        "    enable_prefix_caching=False,\n)\n",
     ),
 }
 

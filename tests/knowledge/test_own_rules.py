@@ -35,7 +35,11 @@ launches:
       - update: key:rocket.engine.more
         source: rocket/engine.py:30
 fix:
-  - {setting: enable_prefix_caching, value: false, form: override, text: rocket.engine.cache=false, replaces: [rocket.engine.cache]}
+  - setting: enable_prefix_caching
+    value: false
+    form: override
+    text: rocket.engine.cache=false
+    replaces: [rocket.engine.cache]
   - {setting: enable_prefix_caching, value: false, form: key, text: "rocket.engine.cache: false"}
 """
 

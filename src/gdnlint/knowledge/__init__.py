@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
 from pathlib import Path
 
-from gdnlint.knowledge import reading, schema
+from gdnlint.knowledge import reading, schema, stored
 from gdnlint.knowledge.reading import KnowledgeError, Table
 from gdnlint.knowledge.releases import Release
 from gdnlint.knowledge.schema import Knowledge
@@ -34,18 +34,23 @@ def load(extra: Iterable[Path] = ()) -> Knowledge:
 @lru_cache(maxsize=8)
 def _load(extra: tuple[tuple[Path, str], ...]) -> Knowledge:
     collected = _Collected()
-    for directory in (builtin_directory(), *(given for given, _ in extra)):
+    keep = collected.add_shipped(builtin_directory())
+    for directory in (given for given, _ in extra):
         if not directory.is_dir():
             raise KnowledgeError(f"{directory}: is no directory of rules")
-        for path in sorted(_rule_files(directory)):
-            collected.add(path)
-    return collected.finish()
+        for path in _rule_files(directory):
+            collected.add(Table(reading.load(path), path))
+    loaded = collected.finish()
+    if not extra:
+        keep()
+    return loaded
 
 
-def _rule_files(directory: Path) -> Iterator[Path]:
-    for path in directory.rglob("*.yaml"):
-        if path.is_file():
-            yield path
+def _rule_files(directory: Path) -> list[Path]:
+    found: list[Path] = []
+    for folder, _, names in os.walk(directory):
+        found += [Path(folder, name) for name in names if name.endswith(".yaml")]
+    return sorted(path for path in found if path.is_file())
 
 
 class _Collected:
@@ -64,8 +69,22 @@ class _Collected:
         self.scenario_words: list[str] = []
         self.module_commands: dict[str, str] = {}
 
-    def add(self, path: Path) -> None:
-        table = Table(reading.load(path), path)
+    def add_shipped(self, directory: Path) -> Callable[[], None]:
+        """The rules of gdnlint itself, from what is kept of them where that is the same.
+
+        The result keeps them for the next run; to be called once they have proved to hold no mistake.
+        """
+        paths = {path.relative_to(directory).as_posix(): path for path in _rule_files(directory)}
+        texts = {name: reading.read(path) for name, path in paths.items()}
+        key = stored.digest(texts)
+        kept = stored.fetch(key)
+        known = kept is not None and kept.keys() == texts.keys()
+        data = kept if known and kept else {name: reading.parse(text, paths[name]) for name, text in texts.items()}
+        for name, path in paths.items():
+            self.add(Table(data[name], path, checked=known))
+        return (lambda: None) if known else partial(stored.keep, key, data)
+
+    def add(self, table: Table) -> None:
         kind = table.text("schema")
         readers = {
             "gdnlint-engine/1": self._engine,

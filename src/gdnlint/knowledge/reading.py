@@ -14,13 +14,24 @@ class KnowledgeError(Exception):
 
 def load(path: Path) -> dict[str, Any]:
     """The mapping in a rule file. Raises KnowledgeError: unreadable, not YAML, not a mapping."""
+    return parse(read(path), path)
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a rule file. Raises KnowledgeError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise KnowledgeError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def parse(text: bytes, path: Path) -> dict[str, Any]:
+    """The mapping that a rule file holds. Raises KnowledgeError: not YAML, not a mapping."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        data = yaml.load(path.read_bytes(), loader)  # noqa: S506 - a safe loader
-    except OSError as error:
-        raise KnowledgeError(f"{path}: cannot be read: {error.strerror}") from error
+        data = yaml.load(text, loader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark else str(path)
@@ -60,12 +71,14 @@ def line_of(path: Path, key: str) -> int | None:
 class Table:
     """A mapping in a rule file that is read key by key; what is left over is an error."""
 
-    def __init__(self, data: object, path: Path, key: str = "") -> None:
+    def __init__(self, data: object, path: Path, key: str = "", checked: bool = False) -> None:
+        """``checked``: these bytes were read before and hold no mistake."""
         if not isinstance(data, Mapping):
             raise self._error(path, key, "must be a mapping")
         self.data = data
         self.path = path
         self.key = key
+        self.checked = checked
         self._seen: set[str] = set()
 
     @staticmethod
@@ -107,26 +120,31 @@ class Table:
         return tuple(value)
 
     def table(self, key: str) -> Table:
-        return Table(self.raw(key, {}), self.path, self.at(key))
+        return Table(self.raw(key, {}), self.path, self.at(key), self.checked)
 
     def tables(self, key: str) -> list[Table]:
         value = self.raw(key, [])
         if not isinstance(value, list):
             raise self.error(key, "must be a list")
-        return [Table(item, self.path, f"{self.at(key)}[{i}]") for i, item in enumerate(value)]
+        return [Table(item, self.path, f"{self.at(key)}[{i}]", self.checked) for i, item in enumerate(value)]
 
     def named(self, key: str) -> dict[str, Table]:
         """A mapping of name to mapping."""
         inner = self.table(key)
-        return {str(name): Table(value or {}, self.path, inner.at(str(name))) for name, value in inner.data.items()}
+        return {
+            str(name): Table(value or {}, self.path, inner.at(str(name)), self.checked)
+            for name, value in inner.data.items()
+        }
 
     def done(self, allowed: Iterable[str] = ()) -> None:
         """Raises KnowledgeError for a key that nothing has read."""
-        import difflib
-
+        if self.checked:
+            return
         for key in self.data:
             if key in self._seen or key in allowed:
                 continue
+            import difflib
+
             close = difflib.get_close_matches(str(key), self._seen, 1)
             hint = f"; did you mean `{close[0]}`?" if close else f"; known: {', '.join(sorted(self._seen))}"
             raise self.error(str(key), f"unknown key{hint}")

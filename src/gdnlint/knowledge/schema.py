@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +96,40 @@ class Architecture:
     """The releases in which it supports prefix caching of its recurrent state in every mode (SupportsMambaPrefixCaching)."""
 
 
+_NAME_START = re.compile(r"\(\?<!\[a-z0-9\]\)([a-z0-9]{2,})")
+"""How most patterns of model names begin: no letter before, then letters as they stand."""
+
+
+@lru_cache(maxsize=None)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of names. Compiled on first use: most launches ask for few of the many families."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@lru_cache(maxsize=None)
+def _needed(pattern: str) -> str:
+    """Letters that stand in every name a pattern fits; empty if that is not plain to see."""
+    match = _NAME_START.match(pattern)
+    if match is None or re.search(r"\|", re.sub(r"\([^()]*\)|\[[^\]]*\]", "", pattern)):
+        return ""
+    return match[1][:-1] if pattern[match.end() : match.end() + 1] in ("?", "*", "{") else match[1]
+
+
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    pattern: re.Pattern[str]
-    unless: re.Pattern[str] | None
+    pattern: str
+    """A regular expression, as ``unless``; upper and lower case are the same."""
+    unless: str
     known: ReleaseRange
     """Narrower than the family's where a spelling means newer checkpoints."""
+
+    def fits(self, name: str) -> bool:
+        """Whether it is found in a name and ``unless`` is not."""
+        if name.isascii() and _needed(self.pattern) not in name.lower():
+            return False
+        return compiled(self.pattern).search(name) is not None and not (
+            self.unless and compiled(self.unless).search(name)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +149,7 @@ class Family:
     known: ReleaseRange
     methods: tuple[str, ...] = ()
     """Speculative methods that only models of this family have."""
-    generic_components: tuple[re.Pattern[str], ...] = ()
+    generic_components: tuple[str, ...] = ()
     """Parts of a path that say nothing of a model (``checkpoint-310``): its parent is looked at instead."""
 
 
@@ -313,6 +342,8 @@ class Wrapper:
     environment_flags: tuple[str, ...]
     entrypoint_flag: str
     assignments: bool
+    mount_flags: tuple[str, ...] = ()
+    """Flags that show a path of the host under another one (``-v HOST:PATH``)."""
 
 
 @dataclass(frozen=True)
@@ -470,14 +501,15 @@ MECHANISMS = {
 }
 
 
-def _pattern(table: Table, key: str) -> re.Pattern[str] | None:
-    text = table.raw(key)
-    if text is None:
-        return None
+def _pattern(table: Table, key: str) -> str:
+    text = str(table.raw(key) or "")
+    if table.checked:
+        return text
     try:
-        return re.compile(str(text), re.IGNORECASE)
+        compiled(text)
     except re.error as error:
         raise table.error(key, f"is no regular expression: {error}") from error
+    return text
 
 
 def _architecture(name: str, table: Table) -> Architecture:
@@ -493,7 +525,7 @@ def parse_family(table: Table) -> Family:
     patterns = []
     for item in table.tables("names"):
         pattern = _pattern(item, "pattern")
-        if pattern is None:
+        if not pattern:
             raise item.error("pattern", "is missing (a regular expression)")
         patterns.append(NamePattern(pattern, _pattern(item, "unless"), parse_range(item)))
         item.done(("note", "evidence"))
@@ -520,7 +552,7 @@ def parse_family(table: Table) -> Family:
         own_head=table.flag("own_mtp_head", False),
         known=known,
         methods=table.texts("methods"),
-        generic_components=tuple(re.compile(item, re.IGNORECASE) for item in table.texts("generic_components")),
+        generic_components=table.texts("generic_components"),
     )
     table.done(
         (
@@ -748,6 +780,7 @@ def parse_wrapper(name: str, table: Table) -> Wrapper:
         environment_flags=table.texts("environment_flags"),
         entrypoint_flag=table.text("entrypoint_flag", ""),
         assignments=table.flag("assignments"),
+        mount_flags=table.texts("mount_flags"),
     )
     table.done()
     return found

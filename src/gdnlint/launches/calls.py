@@ -43,7 +43,7 @@ def launches(source: Source, context: Context) -> list[Launch]:
     _collect(made, first.calls, Alternative(World(), {}, {}), context, source.file.parent, known)
     if not first.questions or not context.explores(source.text):
         return [scripts.without_repeats(launch) for launch in made.values()]
-    for alternative in alternatives(first.questions):
+    for alternative in alternatives(first.questions, context.knowledge.scenario_words):
         run = module.run(context.world(alternative.world), wanted.__contains__)
         _collect(made, run.calls, alternative, context, source.file.parent, known)
     return [scripts.without_repeats(launch) for launch in made.values()]

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gdnlint.knowledge.schema import Engine, Framework, Knowledge, OtherEngine, Wrapper
-from gdnlint.launches.model import VersionHint
+from gdnlint.launches.model import ModelHint, VersionHint
+from gdnlint.source import Span
 from gdnlint.values import Hole, Text, Word
 
 _DEEPEST = 12
@@ -28,6 +29,7 @@ class Command:
     env: Mapping[str, Text] = field(default_factory=dict)
     hints: tuple[VersionHint, ...] = ()
     extras: tuple[str, ...] = ()
+    mounts: tuple[ModelHint, ...] = ()
     script: Word | None = None
     """A shell script in a string (``bash -c``), to be read in its own right."""
     script_args: tuple[Word, ...] = ()
@@ -144,6 +146,8 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
             value, used = _flag_value(words, at, name, equals != "", wrapper)
             if value is not None:
                 _note_flag(name, value, wrapper, env, hints, extras)
+                if name in wrapper.mount_flags and (mount := mounted(value, word.span)) is not None:
+                    command = replace(command, mounts=(*command.mounts, mount))
                 if name == wrapper.entrypoint_flag and wrapper.entrypoint_flag:
                     entrypoint = replace(word, text=value)
             at += used
@@ -232,6 +236,16 @@ def _note_flag(
         hints.append(VersionHint(value, span, "image"))
     if name == "--extra" and value.known:
         extras.append(value.known)
+
+
+def mounted(text: Text, span: Span) -> ModelHint | None:
+    """``HOST:PATH`` or ``HOST:PATH:ro``; None for a volume without a host path."""
+    match = re.match(r"([^:]+):(/[^:]*)", text.marked())
+    if match is None:
+        return None
+    path = match.group(2).rstrip("/") or "/"
+    host = text.cut(0, match.end(1))
+    return ModelHint(path, host, span, f"{host.show()} is mounted at {path}")
 
 
 def in_container(

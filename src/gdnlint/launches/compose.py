@@ -10,15 +10,16 @@ from pathlib import Path
 from gdnlint.documents import dotenv
 from gdnlint.documents.yaml import Loaded
 from gdnlint.launches import containers, scripts
+from gdnlint.launches.commands import mounted
 from gdnlint.launches.containers import Container
 from gdnlint.launches.context import Context
-from gdnlint.launches.model import Launch
+from gdnlint.launches.model import Launch, ModelHint
 from gdnlint.launches.scalars import Scalars, block
 from gdnlint.launches.scripts import Found
 from gdnlint.launches.witnesses import of_default
 from gdnlint.project import Unreadable
 from gdnlint.source import Source, Span
-from gdnlint.values import Hole, Piece, Place, Problem, Question, Text, Value, Word
+from gdnlint.values import Hole, Piece, Problem, Question, Text, Value, Word
 
 _DEEPEST = 8
 """Defaults inside of defaults, services that extend services."""
@@ -83,8 +84,25 @@ class _Reader:
             image=self.interpolated(text) if text is not None else None,
             image_span=image.span if image is not None else None,
             env=env,
+            mounts=tuple(self.mounts(members.get("volumes"))),
             passed=passed,
         )
+
+    def mounts(self, volumes: Value | None) -> Iterator[ModelHint]:
+        """``- HOST:PATH``, ``- {source: HOST, target: PATH}``."""
+        for item in volumes.data if volumes is not None and isinstance(volumes.data, list) else []:
+            source, target = item.at(["source"]), item.at(["target"])
+            if isinstance(item.data, dict):
+                texts = [self.scalars.text(v) for v in (source, target) if v is not None]
+                if len(texts) < 2 or texts[0] is None or texts[1] is None:
+                    continue
+                text = self.interpolated(texts[0] + Text.of(":") + texts[1])
+            else:
+                plain = self.scalars.text(item)
+                text = self.interpolated(plain) if plain is not None else Text()
+            found = mounted(text, item.span) if item.span is not None else None
+            if found is not None:
+                yield found
 
     def words(self, value: Value) -> tuple[Word, ...] | None:
         return self.scalars.words(value, self.interpolated)
@@ -292,7 +310,7 @@ def _value(
         return _inner(argument, variable, depth) if not missing else ()
     if not missing:
         assert found is not None
-        return _through(found, name, span)
+        return found.pieces
     if default is not None:
         return _inner(default, variable, depth)
     return (Piece(Hole(f"the environment variable {name}", name), span),)
@@ -302,12 +320,4 @@ def _inner(argument: Text | None, variable: Variable, depth: int) -> tuple[Piece
     if argument is None:
         return ()
     return interpolate(argument, variable, depth + 1).pieces if depth < _DEEPEST else argument.pieces
-
-
-def _through(found: Text, name: str, span: Span | None) -> tuple[Piece, ...]:
-    """A value that stands elsewhere, with the hop to it."""
-    if span is None or all(piece.via or piece.span == span for piece in found.pieces):
-        return found.pieces
-    place = Place(span, f"{name} is used here")
-    return tuple(Piece(p.content, p.span, (place, *p.via)) for p in found.pieces)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from gdnlint.launches import scripts
 from gdnlint.launches.commands import Command, in_container
 from gdnlint.launches.context import Context
-from gdnlint.launches.model import VersionHint
+from gdnlint.launches.model import ModelHint, VersionHint
 from gdnlint.launches.scripts import Found
 from gdnlint.source import Span
 from gdnlint.values import Text, Word
@@ -29,6 +29,7 @@ class Container:
     image: Text | None = None
     image_span: Span | None = None
     env: Mapping[str, Text] = field(default_factory=dict)
+    mounts: tuple[ModelHint, ...] = ()
     passed: Mapping[str, str] = field(default_factory=dict)
     """Variables that are copies of ones outside -> their names there."""
 
@@ -40,7 +41,7 @@ def found(container: Container, context: Context, directory: Path) -> Iterator[F
     hints: tuple[VersionHint, ...] = ()
     if container.image is not None:
         hints = (VersionHint(container.image, container.image_span or container.span, "image"),)
-    command = Command(container.command, env=env, hints=hints, image=container.image)
+    command = Command(container.command, env=env, hints=hints, image=container.image, mounts=container.mounts)
     made = in_container(command, container.entrypoint, container.image, context.knowledge)
     if made is not None:
         inner = replace(context, passed=dict(container.passed))

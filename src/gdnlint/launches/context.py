@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from gdnlint.resolve.inherit import Loader
 
 MOST_SCENARIOS = 24
-"""Alternatives to the default scenario that are tried for one file."""
+"""Environment switches and arguments that are tried for one file, a value each."""
+MOST_GUARDS = 16
+"""Conditions that the files do not decide, and that are tried the other way."""
 
 
 @dataclass(slots=True)
@@ -84,23 +86,28 @@ class Alternative:
     text: str = ""
 
 
-def alternatives(questions: list[Question]) -> Iterator[Alternative]:
-    """Other answers to the questions that a run asked, one at a time, bounded."""
-    count = 0
-    for question in sorted(questions, key=lambda q: (not q.name.startswith("guard:"), q.span.start)):
-        for witness in question.witnesses:
-            if question.name.startswith("guard:") and witness == "false":
-                continue
-            count += 1
-            if count > MOST_SCENARIOS:
-                return
-            if question.name.startswith("guard:"):
-                text = f"`{_one_line(question.text)}` (line {question.span.line})"
-                yield Alternative(World({}, {question.name: witness}), {}, {question.name: witness}, text)
-            elif ":" in question.name:
-                yield Alternative(World({}, {question.name: witness}), {question.name: witness}, {})
-            else:
-                yield Alternative(World({question.name: witness}, {}), {question.name: witness}, {})
+def alternatives(questions: list[Question], telling: Sequence[str] = ()) -> Iterator[Alternative]:
+    """Other answers to the questions that a run asked, one at a time.
+
+    Bounded: conditions and environment switches each have a share. Switches with one of the ``telling`` words
+    in their name (``ENABLE_MTP``) go first.
+    """
+
+    def rank(question: Question) -> tuple[bool, int]:
+        name = question.name.lower()
+        return not any(word.lower() in name for word in telling), question.span.start
+
+    guards = [q for q in questions if q.name.startswith("guard:")]
+    others = [q for q in questions if not q.name.startswith("guard:")]
+    for question in sorted(guards, key=lambda q: q.span.start)[:MOST_GUARDS]:
+        text = f"`{_one_line(question.text)}` (line {question.span.line})"
+        answer = {question.name: "true"}
+        yield Alternative(World({}, answer), {}, answer, text)
+    pairs = [(q, witness) for q in sorted(others, key=rank) for witness in q.witnesses]
+    for question, witness in pairs[:MOST_SCENARIOS]:
+        answer = {question.name: witness}
+        world = World({}, answer) if ":" in question.name else World(answer, {})
+        yield Alternative(world, answer, {})
 
 
 def _one_line(text: str, limit: int = 70) -> str:

@@ -72,17 +72,20 @@ class _Site:
     key: str
 
 
-def launches(loaded: Loaded, root: Value, source: Source, context: Context) -> list[Launch]:
-    """The launches in one YAML document's strings and lists."""
+def launches(
+    loaded: Loaded, root: Value, source: Source, context: Context, skip: frozenset[str] = frozenset()
+) -> list[Launch]:
+    """The launches in one YAML document's strings and lists; ``skip`` are keys that somebody else reads."""
     from gdnlint.launches import fences
 
     scalars = Scalars([loaded])
     out: list[Launch] = []
     sites: list[_Site] = []
-    for site in _sites(root, heads(context), scalars):
+    for site in _sites(root, heads(context), skip):
         fragment = loaded.fragment(site.value)
         if fragment is not None and fences.has_fences(fragment.text):
-            out += fences.in_fragment(fragment, source, context)
+            hints = tuple(_Reading(context, scalars, site, source).images())
+            out += fences.in_fragment(fragment, source, context, hints)
         elif not _PROSE.fullmatch(site.key) and len(sites) < _MOST_COMMANDS:
             sites.append(site)
     if not sites:
@@ -95,7 +98,7 @@ def launches(loaded: Loaded, root: Value, source: Source, context: Context) -> l
     return out + scripts.explore(find, context, source.file.parent, KIND)
 
 
-def _sites(root: Value, wanted: re.Pattern[str], scalars: Scalars) -> Iterator[_Site]:
+def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterator[_Site]:
     """Every string and argument list that holds the beginning of a command, in order, each place once."""
     seen: set[tuple[str, int, int]] = set()
     used = _used_by_alias(root)
@@ -105,12 +108,12 @@ def _sites(root: Value, wanted: re.Pattern[str], scalars: Scalars) -> Iterator[_
         if isinstance(value.data, dict):
             joined = _joined(value)
             if joined is not None:
-                member, more = joined
-                stack.append((member, (*around, value), _last(member.name), more))
+                command, arguments = joined
+                stack.append((command, (*around, value), _last(command.name), arguments))
             for name, member in reversed(value.data.items()):
                 if joined is not None and member in joined:
                     continue
-                if _is_anchor(name, member, used):
+                if name in skip or _is_anchor(name, member, used):
                     continue
                 more = next((found for tail in _MORE if (found := value.data.get(name + tail)) is not None), None)
                 stack.append((member, (*around, value), name, more))

@@ -10,7 +10,7 @@ from gdnlint.documents.markdown import Fence, fences
 from gdnlint.documents.shell import Script, run_script
 from gdnlint.launches import scripts
 from gdnlint.launches.context import Context
-from gdnlint.launches.model import Launch
+from gdnlint.launches.model import Launch, VersionHint
 from gdnlint.launches.scalars import runs
 from gdnlint.launches.scripts import Found
 from gdnlint.launches.templates import without_placeholders
@@ -37,12 +37,16 @@ def launches(source: Source, context: Context) -> list[Launch]:
     return in_fragment(Fragment.whole(source), source, context)
 
 
-def in_fragment(fragment: Fragment, source: Source, context: Context) -> list[Launch]:
-    """The launches in the fences of Markdown text, wherever it stands."""
+def in_fragment(
+    fragment: Fragment, source: Source, context: Context, hints: tuple[VersionHint, ...] = ()
+) -> list[Launch]:
+    """The launches in the fences of Markdown text, wherever it stands; ``hints`` come behind those of a launch."""
     found: list[Launch] = []
     for fence in fences(fragment):
         if any(word in fence.body.text for word in context.knowledge.words):
             found += _in_fence(fence, source, context)
+    for launch in found if hints else ():
+        launch.variants = [replace(variant, hints=variant.hints + hints) for variant in launch.variants]
     return found
 
 
@@ -60,7 +64,7 @@ def _in_fence(fence: Fence, source: Source, context: Context) -> list[Launch]:
 
 def _shell(fence: Fence, source: Source, context: Context) -> list[Launch]:
     directory = source.file.parent
-    body = _without_prompts(fence.body)
+    body = _without_notes(_without_prompts(fence.body))
     text = without_placeholders(Text(tuple(runs(body))))
     script = Script.of(text, body.span(0, len(body.text)))
 
@@ -75,9 +79,8 @@ def _shell(fence: Fence, source: Source, context: Context) -> list[Launch]:
 
 def _with_gaps(launch: Launch) -> Launch:
     """A launch of an example that leaves something out says so."""
-    elided = _ELIDED.search(launch.span.text)
-    if elided:
-        reason = "what ... stands for in the example"
+    reason = "what ... stands for in the example"
+    if _ELIDED.search(launch.span.text) or any(v.open_reason == reason for v in launch.variants):
         launch.variants = [replace(v, open_reason=v.open_reason or reason, unknown_keys=v.unknown_keys or reason) for v in launch.variants]
     return launch
 
@@ -101,6 +104,21 @@ def _python(fence: Fence, source: Source, context: Context) -> list[Launch]:
     blank = re.sub(r"[^\n]", " ", source.text[:first])
     alone = Source(source.path, blank + body.text, source.file)
     return calls.launches(alone, context)
+
+
+def _without_notes(fragment: Fragment) -> Fragment:
+    r"""``--flag \  # why`` as ``--flag \``: a shell would end the command there, a reader does not."""
+    text = fragment.text
+    cuts = [match.span(1) for match in re.finditer(r"\\([ \t]+(?:#[^\n]*)?)$", text, re.MULTILINE)]
+    if not cuts:
+        return fragment
+    kept: list[int] = []
+    at = 0
+    for start, end in cuts:
+        kept += range(at, start)
+        at = end
+    kept += range(at, len(text))
+    return Fragment("".join(text[i] for i in kept), fragment.source, [fragment.offset(i) for i in kept])
 
 
 def _without_prompts(fragment: Fragment) -> Fragment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gdnlint.documents.yaml import Loaded
-from gdnlint.launches import compose, embedded
+from gdnlint.launches import compose, embedded, kubernetes
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch
 from gdnlint.source import Source
@@ -25,6 +25,9 @@ def in_documents(loaded: Loaded, source: Source, context: Context) -> list[Launc
     for root in loaded.documents:
         if compose.is_compose(root):
             out += compose.launches(loaded, root, source, context)
+        elif kubernetes.is_manifest(root):
+            out += kubernetes.launches(loaded, root, source, context)
+            out += embedded.launches(loaded, root, source, context, kubernetes.CONTAINERS)
         elif isinstance(root.data, dict | list):
             out += embedded.launches(loaded, root, source, context)
     return out

@@ -22,6 +22,19 @@ class VersionHint:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelHint:
+    """A place in the launch that tells what a path in it is, where the path itself says nothing."""
+
+    path: str
+    """A path that the launch's program sees (``/model``)."""
+    text: Text
+    """What lies there: a path of the host."""
+    span: Span
+    why: str
+    """``/srv/Qwen3.6-27B is mounted at /model``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Insertion:
     """Where words or keys can be added to a launch, and in which form."""
 
@@ -59,6 +72,7 @@ class Variant:
     """Why keys that are absent may be set all the same."""
     open_reason: str = ""
     hints: tuple[VersionHint, ...] = ()
+    mounts: tuple[ModelHint, ...] = ()
     extras: tuple[str, ...] = ()
     """Optional dependencies that the launch installs, by name."""
     insertion: Insertion | None = None

@@ -62,6 +62,7 @@ def variant_of(framework: Framework, command: Command, context: Context, directo
         unknown_keys=base.unknown,
         open_reason=open_reason,
         hints=command.hints,
+        mounts=command.mounts,
         extras=command.extras,
         refused=refused,
     )
@@ -96,6 +97,7 @@ def _engine(framework: Framework, command: Command, context: Context, directory:
         entry=command.entry,
         open_reason=open_reason,
         hints=command.hints,
+        mounts=command.mounts,
         extras=command.extras,
     )
 

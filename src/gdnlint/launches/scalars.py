@@ -82,7 +82,8 @@ def runs(fragment: Fragment) -> Iterator[Piece]:
 
 
 def _is_hole(text: Text) -> bool:
-    return len(text.pieces) == 1 and isinstance(text.pieces[0].content, Hole)
+    content = text.pieces[0].content if len(text.pieces) == 1 else ""
+    return isinstance(content, Hole) and not content.one_word
 
 
 def _may_be_none(before: Sequence[Word]) -> bool:
@@ -189,6 +190,8 @@ def block(value: Value) -> Span:
     line, column = source.position(span.start)
     indent = column - 1
     items = isinstance(value.data, list)
+    first = indent if value.name.endswith("]") else indent + 1
+    """The least indent of a line inside: the keys of an item are as deep as the item."""
     end = max(span.end, span.start)
     number = source.position(max(span.end - 1, span.start))[0] + 1
     while number <= len(source.starts):
@@ -196,7 +199,7 @@ def block(value: Value) -> Span:
         stripped = content.lstrip(" ")
         depth = len(content) - len(stripped)
         if stripped and not stripped.startswith("#"):
-            inside = depth > indent or (items and depth == indent and re.match(r"-(\s|$)", stripped) is not None)
+            inside = depth >= first or (items and depth == indent and re.match(r"-(\s|$)", stripped) is not None)
             if not inside or stripped.startswith(("---", "...")) and not depth:
                 break
             end = source.starts[number - 1] + len(content.rstrip())

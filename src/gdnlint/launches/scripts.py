@@ -54,7 +54,7 @@ def explore(
     asked = first.asked
     if text is not None and not context.explores(text):
         asked = [question for question in asked if question.name.startswith("guard:")]
-    for alternative in alternatives(asked):
+    for alternative in alternatives(asked, context.knowledge.scenario_words):
         _collect(made, find(context.within(alternative.world)), alternative, context, directory, kind)
     return [without_repeats(launch) for launch in made.values()]
 
@@ -156,10 +156,20 @@ def _in_invocation(invocation: Invocation, context: Context, directory: Path, de
 def in_process(command: Command, span: Span, context: Context, directory: Path) -> Iterator[Found]:
     """The recognised commands of a process that no script starts (a container): its words, or the script in them."""
     inner = unwrap_command(command, context.knowledge)
+    given = {w.text.pieces[0].span.key(): w for w in command.words if w.text.pieces and w.text.pieces[0].span is not None}
     if inner is not None:
         invocation = Invocation(inner.words, dict(inner.env), span)
         for found in _in_command(inner, invocation, context, directory, 0):
-            yield replace(found, span=span, command=replace(found.command, env={**command.env, **found.command.env}))
+            words = tuple(_as_given(word, given) for word in found.command.words)
+            env = {**command.env, **found.command.env}
+            yield replace(found, span=span, command=replace(found.command, words=words, env=env))
+
+
+def _as_given(word: Word, given: Mapping[tuple[str, int, int], Word]) -> Word:
+    """A word that a script only hands on (``"$@"``) at the place where it is written."""
+    place = word.text.pieces[0].span if word.text.pieces else None
+    origin = given.get(place.key()) if place is not None else None
+    return replace(word, span=origin.span) if origin is not None and origin.text.marked() == word.text.marked() else word
 
 
 def _in_command(
@@ -231,6 +241,7 @@ def _in_string(
             env=merged,
             hints=found.command.hints + command.hints,
             extras=found.command.extras + command.extras,
+            mounts=found.command.mounts + command.mounts,
         )
         span = found.span if found.span.source is invocation.span.source else invocation.span
         yield Found(made, found.program, span, invocation.calls)
@@ -256,8 +267,7 @@ def _from_outside(run: Run, texts: Mapping[str, Text], context: Context) -> Iter
 
 def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:
     """Command lines in exported variables: another script runs them (``COMMAND="uv run ..." sbatch ray.sub``)."""
-    exported = {name: text for invocation in run.invocations for name, text in invocation.env.items()}
-    for text in exported.values():
+    for text in run.exports.values():
         marked = text.marked()
         if "\n" not in marked and " " not in marked.strip():
             continue

@@ -29,7 +29,7 @@ def filled(text: Text, default: Default | None = None) -> Text:
     marked = text.marked()
     if "{{" not in marked and "{%" not in marked and "{#" not in marked and not is_format(marked):
         return text
-    text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}"))
+    text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()))
     if is_format(text.marked()):
         text = _replaced(text, _FIELD, lambda name: (default(name) if default else None) or _field(name))
         return _unescaped(text)
@@ -42,15 +42,19 @@ def filled(text: Text, default: Default | None = None) -> Text:
 def _looked_up(inner: str, default: Default | None) -> Text:
     name = inner.strip()
     found = default(name) if default is not None and re.fullmatch(r"[A-Za-z_]\w*", name) else None
-    return found or _hole(f"the template value {_short(name)}")
+    return found or _hole(f"the template value {_short(name)}", name)
 
 
 def _field(name: str) -> Text:
-    return _hole(f"the field {name} of the template")
+    return _hole(f"the field {name} of the template", name)
 
 
-def _hole(reason: str) -> Text:
-    return Text.of(Hole(reason))
+_SEVERAL = re.compile(r"flags?|arg(?:ument)?s?|opt(?:ion)?s?|extra|params|parameters|\s", re.IGNORECASE)
+"""In the name of a field that may stand for several words."""
+
+
+def _hole(reason: str, name: str = "") -> Text:
+    return Text.of(Hole(reason, one_word=bool(name) and not _SEVERAL.search(name)))
 
 
 def _short(text: str, limit: int = 50) -> str:
@@ -62,7 +66,7 @@ def without_placeholders(text: Text) -> Text:
     """``<NAME>`` and ``...`` as holes: examples leave them to the reader."""
     marked = text.marked()
     if "<" in marked:
-        text = _replaced(text, _PLACEHOLDER, lambda name: _hole(f"what <{_short(name)}> stands for in the example"))
+        text = _replaced(text, _PLACEHOLDER, lambda name: _hole(f"what <{_short(name)}> stands for in the example", name))
     if "..." in marked or "\u2026" in marked:
         text = _replaced(text, _DOTS, lambda _: _hole("what ... stands for in the example"))
     return text

@@ -23,6 +23,7 @@ from gdnlint.resolve.program import State, Surroundings
 from gdnlint.values import Hole, Text, Value
 
 APC = "enable_prefix_caching"
+SERVED = "served_model_name"
 SPECULATION = "speculative_config"
 
 
@@ -208,13 +209,16 @@ _READERS = {
 
 
 def _basename(model: Model) -> Value | None:
-    """The last part of the model's path, which may be known where the directory is not."""
+    """The last part of the model's path, without what the files do not decide of it.
+
+    A name that is not known at all is taken for an ordinary one: the special ones are rare and say so.
+    """
     value = model.value
     if value is None or not isinstance(value.data, str | Text):
         return None
     text = value.data if isinstance(value.data, Text) else Text.of(value.data, value.span)
     last = text.cut(text.marked().rfind("/") + 1)
-    return Value(last if last.known is None else last.known, value.span)
+    return Value("".join(piece.content for piece in last.pieces if isinstance(piece.content, str)), value.span)
 
 
 def _normalise(state: State, engine: Engine) -> None:
@@ -240,6 +244,9 @@ def _model(state: State, variant: Variant, setting: Setting) -> Model:
     model = models.identify(value, setting.knowledge, setting.project, setting.directory, setting.aliases)
     if model.hybrid is not None:
         return model
+    hinted = models.by_hints(value, model, variant.mounts, state._setting(SERVED), setting.knowledge)
+    if hinted is not None:
+        return hinted
     slot = state.settings.get("model")
     for earlier in reversed(_earlier_models(variant, slot.history if slot else [], setting)):
         found = models.identify(earlier, setting.knowledge, setting.project, setting.directory, setting.aliases)
@@ -280,9 +287,8 @@ def _earlier_models(variant: Variant, history: Sequence[program.Assignment], set
         )
         program.run([s for s in setting.named.steps if s.operator in ("set", "fill")], state)
         value = state._setting("model")
-        if value is not None:
-            found.append(value)
-    return found
+        found += [value] if value is not None else []
+    return [value for value in found if value.span is not None]
 
 
 def _truth(state: State, name: str) -> Truth:

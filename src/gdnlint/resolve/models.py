@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gdnlint.knowledge.releases import Release, ReleaseRange
-from gdnlint.knowledge.schema import Family, Knowledge, NamePattern
+from gdnlint.knowledge.schema import Family, Knowledge, NamePattern, compiled
+from gdnlint.launches.model import ModelHint
 from gdnlint.project import Project, Unreadable
 from gdnlint.results import Confidence
 from gdnlint.values import Text, Value
@@ -127,6 +128,37 @@ def _all_attention(layers: object) -> bool:
     )
 
 
+def by_hints(
+    value: Value | None, model: Model, mounts: Sequence[ModelHint], served: Value | None, knowledge: Knowledge
+) -> Model | None:
+    """What a launch says elsewhere of a local path or an open name: a mount, the name that it is served under."""
+    if value is None or not isinstance(value.data, str | Text):
+        return None
+    text = value.data if isinstance(value.data, Text) else Text.of(value.data)
+    name = text.marked()
+    if text.known is not None and not name.startswith(("/", ".", "~")):
+        return None
+    for hint in sorted(mounts, key=lambda hint: -len(hint.path)):
+        if name != hint.path and not name.startswith(hint.path.rstrip("/") + "/"):
+            continue
+        found = by_name(hint.text.marked() + name[len(hint.path) :], knowledge.families)
+        if found is not None:
+            return replace(_of(model.name, found[0], hint.why, "medium", value), known=_known(found))
+        break
+    names = served.data if served is not None and isinstance(served.data, list) else [served] if served else []
+    for item in names:
+        found = by_name(item.data, knowledge.families) if isinstance(item.data, str) else None
+        if found is not None:
+            how = f"{model.how}, but it is served as {item.data}"
+            return replace(_of(model.name, found[0], how, "low", value), known=_known(found))
+    return None
+
+
+def _known(found: tuple[Family, NamePattern]) -> ReleaseRange:
+    family, pattern = found
+    return pattern.known if pattern.known.since is not None else family.known
+
+
 def by_name(name: str, families: Sequence[Family]) -> tuple[Family, NamePattern] | None:
     """The family that a model's name or path points to, and the pattern that says so.
 
@@ -139,10 +171,10 @@ def by_name(name: str, families: Sequence[Family]) -> tuple[Family, NamePattern]
         fits = [(family, pattern) for family in families if (pattern := _matching(part, family)) is not None]
         if fits:
             return fits[0] if len(fits) == 1 else None
-        if not any(pattern.search(part) for pattern in generic):
+        if not any(compiled(pattern).search(part) for pattern in generic):
             return None
     return None
 
 
 def _matching(part: str, family: Family) -> NamePattern | None:
-    return next((n for n in family.names if n.pattern.search(part) and not (n.unless and n.unless.search(part))), None)
+    return next((pattern for pattern in family.names if pattern.fits(part)), None)

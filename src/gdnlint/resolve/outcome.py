@@ -159,8 +159,8 @@ def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome 
             evaluations.append(first)
         else:
             evaluations.append(evaluate(variant, setting, releases[-1]))
-        # A release that does not know the launch's flags is not the one that runs it.
-        usable = [e for e in evaluations if not (e.refused and "unrecognized arguments" in e.refused)] or evaluations
+        # A release that does not know the launch's flags, or that refuses it otherwise, is not the one that runs it.
+        usable = [e for e in evaluations if not e.refused] or evaluations
         outcome = Outcome(variant, pin, usable, _over_releases(usable))
     outcome.decided_by = _decided_by(outcome)
     return outcome

@@ -171,8 +171,8 @@ class Obj:
     path: tuple[str, ...] = ()
     """Where it stands below the result of ``call``."""
     kind: str = ""
-    """``enum`` (a member of an enumeration), ``member`` (one that is a string or number as well), ``mapping`` (an object
-    that is a dictionary too), ``field`` (a default written as a call), ``super``, or empty."""
+    """``enum`` (a member of an enumeration), ``member`` (one that is a string or number as well), ``mapping`` (an
+    object that is a dictionary too), ``field`` (a default written as a call), ``super``, or empty."""
 
     @property
     def value(self) -> Cell | None:

@@ -46,7 +46,6 @@ from gdnlint.documents.python.cells import (
     from_plain,
     hole_of,
     plain,
-    string,
     truth,
 )
 from gdnlint.documents.python.outline import Order, Outline, dotted_of
@@ -666,7 +665,7 @@ class Evaluator:
                     obj = above.data
                     child = Obj(f"{obj.label}.{name}", None, {}, obj.open, obj.call, (*obj.path, name))
                     obj.attrs[name] = Entry(Cell(child), None)
-                return obj_cell(above.data, name)
+                return above.data.attrs[name].cell
         return self.eval(node, scope)
 
     def set_attribute(self, owner: Cell, name: str, cell: Cell, spot: Spot, written: str = "") -> None:
@@ -1590,10 +1589,6 @@ class Evaluator:
         return None
 
 
-def obj_cell(obj: Obj, name: str) -> Cell:
-    return obj.attrs[name].cell
-
-
 def answered(answer: str, default: Cell | None, spot: Spot) -> Cell:
     """A world's answer, read as the kind of thing that the default is."""
     kind = default.data if default is not None else None
@@ -1611,6 +1606,3 @@ def answered(answer: str, default: Cell | None, spot: Spot) -> Cell:
     if answer in ("true", "false"):
         return Cell(answer == "true", spot)
     return from_plain(answer, spot)
-
-
-__all__ = ["Evaluator", "read", "string"]

@@ -41,7 +41,6 @@ from gdnlint.documents.python.cells import (
     TooLarge,
     from_plain,
     hole_of,
-    key_text,
     plain,
     truth,
 )
@@ -1023,5 +1022,3 @@ _ALIASES = {
     "uvloop.run": "asyncio.run",
     "asyncio.get_event_loop.run_until_complete": "asyncio.run",
 }
-
-__all__ = ["function", "iterate", "key_text", "method"]

@@ -21,7 +21,6 @@ from gdnlint.documents.python.cells import (
     Strand,
     TooLarge,
     from_plain,
-    hole_of,
     plain,
 )
 from gdnlint.values import MARK_BASE, MARK_LIMIT, Hole
@@ -304,6 +303,3 @@ def of_dict(ev: Evaluator, owner: Cell, data: Map, name: str, arguments: Argumen
             cells.append(Cell(Spread(Hole(data.open)), spot))
         return Cell(Seq(cells), spot)
     return None
-
-
-__all__ = ["hole_of", "of_dict", "of_list", "of_text", "rewritten", "shell_words"]

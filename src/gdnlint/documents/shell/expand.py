@@ -209,6 +209,8 @@ class _Fields:
 def _spreads(content: str | Hole) -> bool:
     if not isinstance(content, Hole) or content.reason.startswith(ONE_WORD):
         return False
+    if content.one_word:
+        return False
     return not (content.name in _SPECIAL or content.name in ("#", "0") or is_set_by_the_shell(content.name))
 
 

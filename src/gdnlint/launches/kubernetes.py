@@ -1,0 +1,126 @@
+"""Launches in Kubernetes manifests: each container that starts an engine is one, in whatever kind of object it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gdnlint.documents.yaml import Loaded
+from gdnlint.launches import containers, scripts
+from gdnlint.launches.containers import Container
+from gdnlint.launches.context import Context
+from gdnlint.launches.model import Launch
+from gdnlint.launches.scalars import Scalars, block
+from gdnlint.launches.scripts import Found
+from gdnlint.source import Source
+from gdnlint.values import Hole, Piece, Place, Text, Value
+
+CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
+
+_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][\w.-]*)\)")
+
+Change = Callable[[Text], Text]
+
+
+def is_manifest(root: Value) -> bool:
+    """Whether a document is an object of a Kubernetes API."""
+    return isinstance(root.data, dict) and {"apiVersion", "kind"} <= root.data.keys()
+
+
+def launches(
+    loaded: Loaded, root: Value, source: Source, context: Context, change: Change | None = None
+) -> list[Launch]:
+    """The engines that an object's containers start; ``change`` is what a template does to every text."""
+    directory = source.file.parent
+    scalars = Scalars([loaded])
+    found = [value for value in _containers(root) if value.span is not None]
+    if not found:
+        return []
+
+    def find(inner: Context) -> Iterator[Found]:
+        for value in found:
+            made = _Reader(scalars, change or (lambda text: text)).container(value)
+            yield from containers.found(made, inner, directory)
+
+    return scripts.explore(find, context, directory, containers.KIND)
+
+
+def _containers(root: Value) -> Iterator[Value]:
+    """Every container, in the order of the file."""
+    stack: list[tuple[str, Value]] = [("", root)]
+    while stack:
+        name, value = stack.pop()
+        if isinstance(value.data, dict):
+            stack += reversed([(key, member) for key, member in value.data.items()])
+        elif isinstance(value.data, list):
+            if name in CONTAINERS:
+                yield from (item for item in value.data if isinstance(item.data, dict))
+            else:
+                stack += [("", item) for item in reversed(value.data)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    scalars: Scalars
+    change: Change
+
+    def container(self, value: Value) -> Container:
+        env = self.environment(value)
+        members = value.data if isinstance(value.data, dict) else {}
+
+        def changed(text: Text) -> Text:
+            return expanded(self.change(text), env)
+
+        command, arguments, image = members.get("command"), members.get("args"), members.get("image")
+        text = self.scalars.text(image) if image is not None else None
+        return Container(
+            span=block(value),
+            command=(self.scalars.words(arguments, changed) if arguments is not None else None) or (),
+            entrypoint=self.scalars.words(command, changed) if command is not None and command.data else None,
+            image=self.change(text) if text is not None else None,
+            image_span=image.span if image is not None else None,
+            env=env,
+        )
+
+    def environment(self, value: Value) -> dict[str, Text]:
+        env: dict[str, Text] = {}
+        given = value.at(["env"])
+        for item in given.data if given is not None and isinstance(given.data, list) else []:
+            name, plain = item.at(["name"]), item.at(["value"])
+            if name is None or not isinstance(name.data, str):
+                continue
+            if plain is not None:
+                text = self.scalars.text(plain)
+                env[name.data] = expanded(self.change(text), env) if text is not None else Text()
+            elif item.at(["valueFrom"]) is not None:
+                env[name.data] = Text.of(Hole(f"the variable {name.data}, whose value stands elsewhere in the cluster"))
+        return env
+
+
+def expanded(text: Text, env: dict[str, Text]) -> Text:
+    """``$(NAME)`` replaced by a container's variable; ``$$`` is ``$``; a name that is not set stays as it is.
+
+    As the API has it for command, args and env (EnvVar.value, Container.command).
+    """
+    marked = text.marked()
+    if "$" not in marked:
+        return text
+    pieces: list[Piece] = []
+    plain = 0
+    for match in _REFERENCE.finditer(marked):
+        name = match.group(1)
+        if name is not None and name not in env:
+            continue
+        pieces += text.cut(plain, match.start()).pieces
+        if name is None:
+            pieces += text.cut(match.start(), match.start() + 1).pieces
+        else:
+            pieces += (_hop(piece, name) for piece in env[name].pieces)
+        plain = match.end()
+    return Text((*pieces, *text.cut(plain).pieces))
+
+
+def _hop(piece: Piece, name: str) -> Piece:
+    place = (Place(piece.span, f"{name} is set here"),) if piece.span is not None else ()
+    return Piece(piece.content, piece.span, (*place, *piece.via))
