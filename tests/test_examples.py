@@ -53,7 +53,7 @@ def test_the_versions_are_pinned_beside_the_recipes(report: Any) -> None:
     assert not report["diagnostics"]
 
 
-@pytest.mark.parametrize("path", [path for path in UNSAFE if not path.startswith(("examples/nemo_rl", "examples/ray"))])
+@pytest.mark.parametrize("path", UNSAFE)
 def test_the_proposed_edit_makes_an_unsafe_recipe_safe(report: Any, path: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     finding = next(item for item in report["findings"] if item["path"] == path and item["rule"] == "GDN001")

@@ -369,14 +369,8 @@ def _fixes(rule: Rule, view: View) -> Iterator[Fix]:
     for way in rule.ways_out:
         if way.when.evaluate(view.lookup) is False:
             continue
-        edits = fixes.edits(view.resolved, view.outcome, way.setting, way.value) if way.setting else ()
-        title = way.title
-        if edits:
-            title = (
-                f"{title}: add {edits[0].text.strip(' ,').replace(chr(92), '').strip()}"
-                if "{edit}" not in title
-                else title
-            )
+        text, edits = fixes.edits(view.resolved, view.outcome, way.setting, way.value) if way.setting else ("", ())
+        title = f"{way.title}: {text}" if text else way.title
         yield Fix(title, way.applicability if edits else "manual", edits, way.cost)
 
 

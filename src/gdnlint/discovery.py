@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -272,6 +271,8 @@ def _in_checkout(folder: str) -> bool:
 
 def _git_names(folder: str) -> list[str]:
     """What ``git ls-files`` says; empty if it fails. The configuration of the checkout cannot make it run anything."""
+    import subprocess
+
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
     command += ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "."]
     try:

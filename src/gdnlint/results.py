@@ -6,7 +6,7 @@ Nothing here knows how a value was resolved or how it is printed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gdnlint.source import Span
 
@@ -20,8 +20,7 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """From the mildest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One assignment in the provenance of a setting, oldest first; the last ``won`` one is the value."""
 
     what: str
@@ -35,8 +34,7 @@ class Step:
     """Evidence for a step of a program: ``path:line@commit``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """The effective value of one engine setting."""
 
     value: object
@@ -46,8 +44,7 @@ class Setting:
     """Why it is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ingredient:
+class Ingredient(NamedTuple):
     """One of the three: is it there, and the sentence and places that say so."""
 
     present: bool | None
@@ -58,8 +55,7 @@ class Ingredient:
     """Where a person looks, the most telling first, each with a label for the code frame."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """The engine version a launch runs with."""
 
     value: str | None
@@ -68,14 +64,12 @@ class Version:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(NamedTuple):
     when: dict[str, str]
     combination: Combination
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchResult:
+class LaunchResult(NamedTuple):
     """One launch, resolved and judged in the default scenario."""
 
     id: str
@@ -97,14 +91,12 @@ class LaunchResult:
     scenarios: tuple[Scenario, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     title: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
@@ -113,14 +105,12 @@ class Fix:
     """What this way out costs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     span: Span
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     title: str
     url: str
 
@@ -149,8 +139,7 @@ class Finding:
     """The resolution, place by place, for readers that show a path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """A file or part of one that could not be read, parsed or followed."""
 
     code: str

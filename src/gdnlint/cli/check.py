@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -21,9 +21,11 @@ from gdnlint.cli._run import (
     write,
 )
 from gdnlint.options import Options
-from gdnlint.report import json_v1, sarif, text
 from gdnlint.report._terminal import style_for
 from gdnlint.results import SEVERITIES, Report, Severity
+
+if TYPE_CHECKING:
+    from gdnlint.report import text
 
 
 @click.command("check", short_help="Judge launch files.")
@@ -77,18 +79,28 @@ def command(
     report.findings = [finding for finding in report.findings if selection is None or finding.rule in selection]
     style = style_for(None if output_file else sys.stdout, color)
     if format_ == "json":
+        from gdnlint.report import json_v1
+
         write(json_v1.render(report, show_launches), output_file)
     elif format_ == "sarif":
+        from gdnlint.report import sarif
+
         known = [] if failure else load_knowledge(rules).rules
         write(sarif.render(report, known, repository()), output_file)
     elif format_ == "concise":
+        from gdnlint.report import text
+
         write(text.concise(report, style), output_file, style)
     elif report.files:
+        from gdnlint.report import text
+
         shown: text.Launches = "all" if show_launches else "undecided" if verbose else "few"
         write(text.render(report, style, shown, closing=not quiet), output_file, style)
     if failure:
         raise Failed(failure, reported=True)
-    if format_ in ("text", "concise") and not quiet:
+    if report.diagnostics and format_ in ("text", "concise") and not quiet:
+        from gdnlint.report import text
+
         click.echo(text.diagnostics(report.diagnostics, style_for(sys.stderr, color), verbose), nl=False, err=True)
     if not report.files:
         click.echo(nothing_found(paths), err=True)

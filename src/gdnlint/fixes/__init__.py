@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from gdnlint.fixes import keys, words
+from gdnlint.fixes import keys, proof, words
 from gdnlint.knowledge.schema import FixText
 from gdnlint.resolve.evaluate import _Names
 from gdnlint.resolve.outcome import Outcome, Resolved
 from gdnlint.results import Edit
 
 
-def edits(resolved: Resolved, outcome: Outcome, setting: str, value: object) -> tuple[Edit, ...]:
-    """The edits for one launch; none if the framework's knowledge has no words for it there."""
+def edits(resolved: Resolved, outcome: Outcome, setting: str, value: object) -> tuple[str, tuple[Edit, ...]]:
+    """The words that give a setting a value in a launch, and the edits that write them; neither if none are known."""
     place, known = outcome.variant.insertion, resolved.setting
     if place is None or known is None:
-        return ()
+        return "", ()
     names = _Names(outcome.variant, known, outcome.shown.release)
     for fix in known.framework.fixes:
         if fix.setting == setting and fix.value == value and fix.form == place.form and fix.when.evaluate(names.lookup):
-            return _written(fix, resolved, outcome)
-    return ()
+            made = _written(fix, resolved, outcome)
+            return (fix.text, made) if made else ("", ())
+    return "", ()
 
 
 def _written(fix: FixText, resolved: Resolved, outcome: Outcome) -> tuple[Edit, ...]:
@@ -27,8 +28,7 @@ def _written(fix: FixText, resolved: Resolved, outcome: Outcome) -> tuple[Edit, 
     slot = outcome.shown.state.settings.get(fix.setting)
     now = slot.value if slot is not None else None
     if place.style == "yaml":
-        tree = outcome.variant.config if outcome.variant.config is not None else outcome.variant.tree
-        return keys.edit(fix, tree, now, resolved.launch.span.source)
+        return proof.only(keys.edit(fix, outcome.variant.own, now, resolved.launch.span.source))
     if place.style == "python":
-        return words.keyword(fix, now, place.span)
+        return words.keyword(fix, now, place.span, outcome.variant.tree)
     return words.command(fix, now, place, resolved.launch.span)

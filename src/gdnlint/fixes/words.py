@@ -57,30 +57,43 @@ def _separator(last: Span, launch: Span) -> str:
     return f" \\{end}{indent}"
 
 
-def keyword(fix: FixText, now: Value | None, call: Span) -> tuple[Edit, ...]:
-    """A keyword argument of a call: replaced where it is written, else added as the last one."""
+def keyword(fix: FixText, now: Value | None, call: Span, tree: Value | None) -> tuple[Edit, ...]:
+    """A keyword argument, or an entry of the mapping that one holds: replaced where it is written, else added last."""
     source = call.source
     if now is not None and now.span is not None and now.span.source is source:
-        name = fix.replaces[0] if fix.replaces else ""
-        if re.match(rf"{re.escape(name)}\s*=", now.span.text):
-            return (Edit(now.span, fix.text.strip('"').replace('": ', "=") if "=" not in fix.text else fix.text),)
-        if re.match(rf"[\"']{re.escape(name)}[\"']\s*:", now.span.text):
-            return (Edit(now.span, f'"{name}": False'),)
+        return _replaced(fix, now.span)
+    if not fix.at:
+        return _into(call, ")", fix.text)
+    mapping = tree.at([fix.at]) if tree is not None else None
+    if mapping is None or mapping.span is None or mapping.span.source is not source:
         return ()
-    if "=" not in fix.text:
+    return _into(mapping.span, "}", fix.text)
+
+
+def _replaced(fix: FixText, span: Span) -> tuple[Edit, ...]:
+    """``name=True`` and ``"name": True`` with the other value; anything else is left to a person."""
+    for name in fix.replaces:
+        match = re.match(rf"([\"']?){re.escape(name)}\1(\s*[=:]\s*)", span.text)
+        if match is not None:
+            return (Edit(Span(span.source, span.start + match.end(), span.end), str(fix.value)),)
+    return ()
+
+
+def _into(around: Span, closing: str, text: str) -> tuple[Edit, ...]:
+    """One more item before the bracket that ends a call or mapping, on a line of its own where the others are."""
+    source = around.source
+    end = around.end - 1
+    if source.text[end : around.end] != closing:
         return ()
-    end = call.end - 1
-    if source.text[end : end + 1] != ")":
-        return ()
-    inside = source.text[call.start : end].rstrip()
-    at = call.start + len(inside)
-    if inside.endswith("("):
-        return (Edit(Span(source, at, at), fix.text),)
+    inside = source.text[around.start : end].rstrip()
+    at = around.start + len(inside)
+    if inside.endswith(("(", "{")):
+        return (Edit(Span(source, at, at), text),)
     comma = "" if inside.endswith(",") else ","
-    first = source.position(call.start)[0]
     last = source.position(at - 1)[0]
-    if first == last:
-        return (Edit(Span(source, at, at), f"{comma} {fix.text}"),)
+    if source.position(around.start)[0] == last:
+        return (Edit(Span(source, at, at), f"{comma} {text}"),)
     line = source.line(last)
     indent = line[: len(line) - len(line.lstrip())]
-    return (Edit(Span(source, at, at), f"{comma}\n{indent}{fix.text}" + ("," if inside.endswith(",") else "")),)
+    trailing = "," if inside.endswith(",") else ""
+    return (Edit(Span(source, at, at), f"{comma}\n{indent}{text}{trailing}"),)

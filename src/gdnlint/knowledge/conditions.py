@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gdnlint.knowledge.releases import Release, ReleaseRange
 from gdnlint.values import Text, Value
@@ -35,8 +34,7 @@ class ConditionError(ValueError):
         self.key = key
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(NamedTuple):
     """One reference against one operator."""
 
     reference: str
@@ -48,8 +46,7 @@ class Test:
         return _TESTS[self.operator](value, self.operand)
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(NamedTuple):
     how: Literal["all", "any", "not"]
     parts: tuple[Condition, ...]
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gdnlint.knowledge import conditions
 from gdnlint.knowledge.conditions import ALWAYS, Condition, ConditionError
 from gdnlint.knowledge.reading import Table
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(NamedTuple):
     """Data as it stands; mappings hold expressions."""
 
     data: object
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(NamedTuple):
     """A default that the user's own checkout declares: a class attribute in a Python file."""
 
     file: str
@@ -26,8 +24,7 @@ class Declared:
     field: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """A reference, and what stands in for it when it is absent."""
 
     name: str
@@ -36,8 +33,7 @@ class Ref:
     map: dict[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """``{if: COND, then: X, else: Y}``."""
 
     condition: Condition
@@ -45,8 +41,7 @@ class Choice:
     otherwise: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(NamedTuple):
     """A mapping whose members are expressions; an absent reference leaves its member out."""
 
     members: tuple[tuple[str, Expression], ...]
@@ -55,8 +50,7 @@ class Members:
 Expression = Literal | Ref | Choice | Members
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One step of a program."""
 
     operator: str

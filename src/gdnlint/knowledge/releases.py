@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:\.post\d+)?")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Release:
+class Release(NamedTuple):
     """A final release, comparable: ``0.27.1`` -> (0, 27, 1)."""
 
     parts: tuple[int, ...]

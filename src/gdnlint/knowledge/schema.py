@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gdnlint.knowledge.conditions import ALWAYS, Condition
 from gdnlint.knowledge.programs import Step, condition, parse_steps
@@ -18,8 +18,7 @@ DIALECTS = ("omegaconf_cli", "hydra", "engine_argv", "kwargs", "none")
 INHERITANCE = ("none", "defaults_chain", "hydra_defaults")
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """One command line flag of an engine and the field it sets."""
 
     field: str
@@ -28,8 +27,7 @@ class Flag:
     names: tuple[tuple[str, ReleaseRange], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Defect:
+class Defect(NamedTuple):
     """A known fault of the engine under a combination of settings."""
 
     id: str
@@ -42,8 +40,7 @@ class Defect:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequest(NamedTuple):
     """Where a fix that people name stands."""
 
     number: int
@@ -54,8 +51,7 @@ class PullRequest:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(NamedTuple):
     name: str
     title: str
     releases: tuple[Release, ...]
@@ -76,8 +72,7 @@ class Engine:
     """Settings that only mean something for hybrid models."""
 
 
-@dataclass(frozen=True, slots=True)
-class OtherEngine:
+class OtherEngine(NamedTuple):
     """An engine that is recognised and left alone."""
 
     name: str
@@ -87,8 +82,7 @@ class OtherEngine:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
+class Architecture(NamedTuple):
     name: str
     known: ReleaseRange
     """The releases that know it."""
@@ -100,23 +94,22 @@ _NAME_START = re.compile(r"\(\?<!\[a-z0-9\]\)([a-z0-9]{2,})")
 """How most patterns of model names begin: no letter before, then letters as they stand."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern of names. Compiled on first use: most launches ask for few of the many families."""
     return re.compile(pattern, re.IGNORECASE)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _needed(pattern: str) -> str:
     """Letters that stand in every name a pattern fits; empty if that is not plain to see."""
     match = _NAME_START.match(pattern)
-    if match is None or re.search(r"\|", re.sub(r"\([^()]*\)|\[[^\]]*\]", "", pattern)):
+    if match is None or "\\" in pattern or "|" in re.sub(r"\([^()]*\)|\[[^\]]*\]", "", pattern):
         return ""
     return match[1][:-1] if pattern[match.end() : match.end() + 1] in ("?", "*", "{") else match[1]
 
 
-@dataclass(frozen=True, slots=True)
-class NamePattern:
+class NamePattern(NamedTuple):
     pattern: str
     """A regular expression, as ``unless``; upper and lower case are the same."""
     unless: str
@@ -132,8 +125,7 @@ class NamePattern:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """Models of one architecture family."""
 
     name: str
@@ -153,22 +145,19 @@ class Family:
     """Parts of a path that say nothing of a model (``checkpoint-310``): its parent is looked at instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     id: str
     file: str
     contains: str
     lacks: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotLaunched:
+class NotLaunched(NamedTuple):
     when: Condition
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class NamedLaunch:
+class NamedLaunch(NamedTuple):
     """One engine that a run of a framework starts."""
 
     name: str
@@ -184,8 +173,7 @@ class NamedLaunch:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FixText:
+class FixText(NamedTuple):
     """Words that give a setting a value, for one form of launch."""
 
     setting: str
@@ -195,18 +183,18 @@ class FixText:
     text: str
     when: Condition
     replaces: tuple[str, ...] = ()
+    at: str = ""
+    """Of a keyword: the argument whose mapping takes it (``engine_kwargs``); empty: the call itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallForm:
+class CallForm(NamedTuple):
     """A Python callable whose arguments configure an engine."""
 
     name: str
     positional: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Recognise:
+class Recognise(NamedTuple):
     modules: tuple[str, ...]
     scripts: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
@@ -219,8 +207,7 @@ class Recognise:
     calls: tuple[CallForm, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Inherits:
+class Inherits(NamedTuple):
     style: str
     key: str
     override_marker: str
@@ -231,8 +218,7 @@ class Inherits:
     directory_flag: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
+class Framework(NamedTuple):
     name: str
     title: str
     path: Path
@@ -249,20 +235,18 @@ class Framework:
     not_launched: tuple[NotLaunched, ...]
     launches: tuple[NamedLaunch, ...]
     fixes: tuple[FixText, ...]
-    run: dict[str, str] = field(default_factory=dict)
-    source: str = ""
+    run: dict[str, str]
+    source: str
 
 
-@dataclass(frozen=True, slots=True)
-class SeverityCase:
+class SeverityCase(NamedTuple):
     severity: Severity
     when: Condition
     says: str
     """What the rule's message adds in this case (``{says}``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class WayOut:
+class WayOut(NamedTuple):
     """A fix that a rule offers: a setting and the value it should get."""
 
     title: str
@@ -273,8 +257,7 @@ class WayOut:
     when: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     title: str
     file: str
     text: str
@@ -282,14 +265,12 @@ class Example:
     options: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     title: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One unsafe combination or misleading setting. Its examples are its tests and its documentation."""
 
     id: str
@@ -323,8 +304,7 @@ class Rule:
         return self.severities[0].severity
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(NamedTuple):
     """A command that runs another command."""
 
     name: str
@@ -634,6 +614,7 @@ def _fix_text(table: Table) -> FixText:
         text=table.text("text"),
         when=condition(table, "when"),
         replaces=table.texts("replaces"),
+        at=table.text("at", ""),
     )
     table.done()
     return found

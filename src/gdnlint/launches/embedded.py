@@ -119,7 +119,7 @@ def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterat
                 stack.append((member, (*around, value), name, more))
             continue
         if isinstance(value.data, list):
-            text = " ".join(str(item.plain()) for item in value.data if not isinstance(item.data, dict | list))
+            text = _flat(value)
             if wanted.search(text) and not any(isinstance(item.data, dict | list) for item in value.data):
                 if not any(isinstance(item.data, str) and wanted.search(item.data) for item in value.data):
                     yield _Site(value, extra, around, key)
@@ -130,12 +130,18 @@ def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterat
             stack += [(item, around, key, None) for item in reversed(value.data)]
             continue
         if isinstance(value.data, str) and value.span is not None:
-            whole = value.data if extra is None else f"{value.data} {extra.plain()}"
+            whole = value.data if extra is None else f"{value.data} {_flat(extra)}"
             if wanted.search(whole):
                 place = _use(value).key()
                 if place not in seen:
                     seen.add(place)
                     yield _Site(value, extra, around, key)
+
+
+def _flat(value: Value) -> str:
+    """The scalars of a list in one line; a scalar as it is."""
+    items = value.data if isinstance(value.data, list) else [value]
+    return " ".join(str(item.plain()) for item in items if not isinstance(item.data, dict | list))
 
 
 def _last(name: str) -> str:

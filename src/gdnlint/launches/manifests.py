@@ -16,6 +16,8 @@ def launches(source: Source, context: Context) -> list[Launch]:
     if isinstance(loaded, Problem):
         context.report([loaded])
         return []
+    if embedded.heads(context).search(source.text):
+        context.report([problem for problem in loaded.problems if problem.code == "syntax"])
     return in_documents(loaded, source, context)
 
 

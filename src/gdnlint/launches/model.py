@@ -61,6 +61,8 @@ class Variant:
     """The configuration with its overrides applied."""
     base: Value | None = None
     """The configuration before the overrides of the command line."""
+    own: Value | None = None
+    """The launch's own file, without what it inherits: where keys can be added."""
     config: Value | None = None
     """The file that a flag of the command line names."""
     arguments: Value | None = None

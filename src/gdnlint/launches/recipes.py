@@ -57,7 +57,7 @@ def _config_file(source: Source, framework: Framework, context: Context) -> list
     root = next((d for d in found.documents if isinstance(d.data, dict)), None)
     if root is None:
         return []
-    variant = Variant(config=root, insertion=_insertion(source, root))
+    variant = Variant(config=root, own=root, insertion=_insertion(source, root))
     return [Launch(_whole(source), "config file", framework, None, source.file.parent, [variant])]
 
 
@@ -78,7 +78,7 @@ def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, c
         # Its keys alone looked like a recipe, but with all it inherits it is none of this framework.
         return []
     context.report(found.problems)
-    variant = Variant(tree=tree, base=tree, unknown_keys=found.missing, insertion=_insertion(source, root))
+    variant = Variant(tree=tree, base=tree, own=root, unknown_keys=found.missing, insertion=_insertion(source, root))
     return [Launch(_whole(source), "recipe", framework, None, source.file.parent, [variant])]
 
 

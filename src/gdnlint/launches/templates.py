@@ -8,7 +8,7 @@ from collections.abc import Callable
 from gdnlint.source import Span
 from gdnlint.values import Hole, Piece, Text, has_mark
 
-_FIELD = re.compile(r"(?<![$\{\\])\{([A-Za-z_]\w*)\}(?!\})")
+_BRACES = re.compile(r"\{\{|\}\}|(?<![$\\])\{([A-Za-z_]\w*)\}")
 _WORKFLOW = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _EXPRESSION = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
 _STATEMENT = re.compile(r"\{%-?(.*?)-?%\}|\{#.*?#\}", re.DOTALL)
@@ -21,7 +21,7 @@ Default = Callable[[str], "Text | None"]
 
 def is_format(text: str) -> bool:
     """Whether a text has fields in single braces, so that its double braces are literal ones."""
-    return _FIELD.search(text) is not None
+    return any(match.group(1) for match in _BRACES.finditer(text))
 
 
 def filled(text: Text, default: Default | None = None) -> Text:
@@ -31,11 +31,10 @@ def filled(text: Text, default: Default | None = None) -> Text:
         return text
     text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()))
     if is_format(text.marked()):
-        text = _replaced(text, _FIELD, lambda name: (default(name) if default else None) or _field(name))
-        return _unescaped(text)
+        return _formatted(text, default)
     text = _replaced(text, _STATEMENT, lambda inner: _hole("what the template leaves in or out"))
     if re.search(r"\{\{\s*\\?[\"']", text.marked()):
-        return _unescaped(text)
+        return _formatted(text, default)
     return _replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default))
 
 
@@ -72,16 +71,26 @@ def without_placeholders(text: Text) -> Text:
     return text
 
 
-def _unescaped(text: Text) -> Text:
-    """Doubled braces as single ones."""
+def _formatted(text: Text, default: Default | None) -> Text:
+    """Fields in single braces filled in, doubled braces as single ones."""
     out: list[Piece] = []
-    marked = text.marked()
     plain = 0
-    for match in re.finditer(r"\{\{|\}\}", marked):
+    for match in _BRACES.finditer(text.marked()):
         out += text.cut(plain, match.start()).pieces
-        out += text.cut(match.start(), match.start() + 1).pieces
         plain = match.end()
+        name = match.group(1)
+        if name is None:
+            out += text.cut(match.start(), match.start() + 1).pieces
+            continue
+        span = _place(text, match.start(), match.end())
+        made = (default(name) if default else None) or _field(name)
+        out += (Piece(p.content, p.span or span, p.via) for p in made.pieces)
     return Text((*out, *text.cut(plain).pieces))
+
+
+def _place(text: Text, start: int, end: int) -> Span | None:
+    spans = [p.span for p in text.cut(start, end).pieces if p.span is not None]
+    return Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start)) if spans else None
 
 
 def _replaced(text: Text, pattern: re.Pattern[str], make: Callable[[str], Text]) -> Text:
@@ -93,8 +102,7 @@ def _replaced(text: Text, pattern: re.Pattern[str], make: Callable[[str], Text])
         if has_mark(match.group()):
             continue
         out += text.cut(plain, match.start()).pieces
-        spans = [p.span for p in text.cut(match.start(), match.end()).pieces if p.span is not None]
-        span = Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start)) if spans else None
+        span = _place(text, match.start(), match.end())
         inner = match.group(1) if match.groups() and match.group(1) is not None else ""
         for piece in make(inner).pieces:
             out.append(Piece(piece.content, piece.span or span, piece.via))

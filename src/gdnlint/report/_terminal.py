@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import textwrap
 import unicodedata
 from collections.abc import Mapping
@@ -66,6 +65,8 @@ def _colored(terminal: bool, choice: str, environ: Mapping[str, str]) -> bool:
 
 def _width(terminal: bool, environ: Mapping[str, str]) -> int:
     if terminal or environ.get("COLUMNS", "").isdecimal():
+        import shutil
+
         return max(NARROWEST, shutil.get_terminal_size((NARROWEST, 24)).columns)
     return WITHOUT_TERMINAL
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -341,6 +340,8 @@ def _read_declared(project: Project, directory: Path, declared: Declared) -> Val
     path = locate(project, directory, declared.file)
     if path is None:
         return None
+    import ast
+
     try:
         source = project.source(path)
         tree = ast.parse(source.text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Literal:
     """Characters that stand for themselves."""
 
@@ -19,7 +19,7 @@ class Literal:
     """Written in quotes or behind a backslash: not split, no pattern, no brace expansion."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Parameter:
     """``$name``, ``${name}`` and everything else that starts with ``${``."""
 
@@ -40,7 +40,7 @@ class Parameter:
     indirect: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Substitution:
     """``$(...)`` or backquotes."""
 
@@ -50,7 +50,7 @@ class Substitution:
     quoted: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Arithmetic:
     """``$((...))``."""
 
@@ -60,7 +60,7 @@ class Arithmetic:
     quoted: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Process:
     """``<(...)`` or ``>(...)``: the name of a pipe."""
 
@@ -72,7 +72,7 @@ class Process:
 Part = Literal | Parameter | Substitution | Arithmetic | Process
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Written:
     """A word as it is written."""
 
@@ -85,7 +85,7 @@ class Written:
     """The expanded word where it is always the same; filled in on first use."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Assignment:
     start: int
     end: int
@@ -97,7 +97,7 @@ class Assignment:
     """The members of ``name=(...)``."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Element:
     """A member of an array: ``value`` or ``[subscript]=value``."""
 
@@ -105,7 +105,7 @@ class Element:
     value: Written
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Redirect:
     start: int
     end: int
@@ -119,7 +119,7 @@ class Redirect:
     """A here-document whose delimiter is quoted: nothing in it is expanded."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Simple:
     start: int
     end: int
@@ -129,7 +129,7 @@ class Simple:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Chain:
     """``first && second || third``."""
 
@@ -139,7 +139,7 @@ class Chain:
     """The operator of the first one is empty."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Pipeline:
     start: int
     end: int
@@ -147,14 +147,14 @@ class Pipeline:
     negated: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Background:
     start: int
     end: int
     body: Node
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Group:
     """``{ ...; }`` or ``( ... )``."""
 
@@ -165,7 +165,7 @@ class Group:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class If:
     start: int
     end: int
@@ -174,7 +174,7 @@ class If:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class For:
     start: int
     end: int
@@ -186,7 +186,7 @@ class For:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Count:
     """``for ((a; b; c))``."""
 
@@ -199,7 +199,7 @@ class Count:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class While:
     start: int
     end: int
@@ -209,7 +209,7 @@ class While:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Case:
     start: int
     end: int
@@ -219,7 +219,7 @@ class Case:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Function:
     start: int
     end: int
@@ -227,7 +227,7 @@ class Function:
     body: Node
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Test:
     """``[[ ... ]]``."""
 
@@ -238,7 +238,7 @@ class Test:
     redirects: list[Redirect]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Calculation:
     """``((...))``."""
 
@@ -251,31 +251,31 @@ class Calculation:
 Node = Simple | Chain | Pipeline | Background | Group | If | For | Count | While | Case | Function | Test | Calculation
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Unary:
     operator: str
     operand: Written
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Binary:
     operator: str
     left: Written
     right: Written
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Not:
     operand: Condition
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Both:
     left: Condition
     right: Condition
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Either:
     left: Condition
     right: Condition
