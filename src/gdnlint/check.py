@@ -302,9 +302,10 @@ def _notes(rule: Rule, view: View, words: dict[str, str]) -> Iterator[str]:
     open_reason = view.outcome.shown.state.open_reason
     if open_reason:
         yield f"Later words may change this: the command also takes {open_reason}."
-    assumed = [v for v in view.outcome.shown.state.facts.values() if v.route == "assumed"]
-    for value in assumed:
-        yield f"Assumed: {value.name}."
+    state = view.outcome.shown.state
+    for name, value in state.facts.items():
+        if name in state.facts_used and value.route == "assumed":
+            yield f"Assumed: {value.name}."
 
 
 def _ingredient_notes(view: View) -> Iterator[str]:

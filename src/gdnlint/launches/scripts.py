@@ -13,9 +13,11 @@ from gdnlint.launches.context import Alternative, Context, alternatives
 from gdnlint.launches.model import Insertion, Launch, Variant
 from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Span
-from gdnlint.values import Hole, Question, Text, Word, World
+from gdnlint.values import Hole, Place, Question, Text, Word, World
 
 _DEEPEST = 4
+_LONGEST_WORD = 400
+"""Characters of a file between the first and the last piece of a word that still count as one place."""
 
 LISTS = frozenset({"container", "embedded command"})
 """Kinds of launches whose words may be the items of a list in the file."""
@@ -101,7 +103,7 @@ def _collect(
                 Variant(when=alternative.when, guards=alternative.guards, guard_text=alternative.text)
             )
             continue
-        variant = variant_of(framework, found.command, context, directory)
+        variant = variant_of(framework, _at_home(found.command), context, directory)
         launch.variants.append(
             replace(
                 variant,
@@ -111,6 +113,26 @@ def _collect(
                 insertion=_insertion(framework, found, kind),
             )
         )
+
+
+def _at_home(command: Command) -> Command:
+    """The command with each word at the place where its text is written (an element of an array), not where it is used."""
+    return replace(command, words=tuple(_written(word) for word in command.words))
+
+
+def _written(word: Word) -> Word:
+    spans = [piece.span for piece in word.text.pieces if piece.span is not None]
+    if word.spread or not spans:
+        return word
+    first = spans[0]
+    here = word.span
+    if first.source is here.source and here.start <= first.start < max(here.end, here.start + 1):
+        return word
+    last = spans[-1]
+    ordered = last.source is first.source and first.start <= last.start and last.end - first.start <= _LONGEST_WORD
+    home = Span(first.source, first.start, last.end) if ordered else first
+    text = Text(tuple(replace(piece, via=(*piece.via, Place(here, "used here"))) for piece in word.text.pieces))
+    return replace(word, span=home, text=text)
 
 
 def _insertion(framework: Framework, found: Found, kind: str) -> Insertion | None:

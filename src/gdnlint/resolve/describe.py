@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gdnlint.resolve.evaluate import APC, SPECULATION, Evaluation
 from gdnlint.resolve.outcome import Outcome, Resolved, over_releases
@@ -91,6 +92,8 @@ def settings(resolved: Resolved, outcome: Outcome) -> dict[str, Setting]:
             continue
         values = [e.state._setting(name) for e in others]
         found[name] = _setting(slot, values)
+    if APC in found and found[APC].state == "conditional" and len({e.prefix_caching for e in outcome.evaluations}) > 1:
+        found[APC] = replace(found[APC], reason=over_releases(outcome))
     for name in (APC, SPECULATION):
         if name not in found:
             found[name] = Setting(None, "known" if name == SPECULATION else "unknown", ())

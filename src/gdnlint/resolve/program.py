@@ -90,6 +90,8 @@ class State:
     open_reason: str = ""
     """Why later words may change any setting (``"$@"``); empty if none can."""
     reads: list[Value] = field(default_factory=list)
+    facts_used: set[str] = field(default_factory=set)
+    """The facts outside the files that a step asked for."""
 
     # -- references ----------------------------------------------------------------------------------------------------
 
@@ -99,6 +101,7 @@ class State:
         if kind == "set":
             value = self._setting(name)
         elif kind == "fact":
+            self.facts_used.add(name)
             value = self.facts.get(name) or Value.unknown(f"a fact outside the files ({name})", name=name)
         elif kind == "mark":
             value = Value(any(mark.name == name for mark in self.marks))
