@@ -93,7 +93,7 @@ def settings(resolved: Resolved, outcome: Outcome) -> dict[str, Setting]:
         values = [e.state._setting(name) for e in others]
         found[name] = _setting(slot, values)
     if APC in found and found[APC].state == "conditional" and len({e.prefix_caching for e in outcome.evaluations}) > 1:
-        found[APC] = replace(found[APC], reason=over_releases(outcome))
+        found[APC] = found[APC]._replace(reason=over_releases(outcome))
     for name in (APC, SPECULATION):
         if name not in found:
             found[name] = Setting(None, "known" if name == SPECULATION else "unknown", ())
