@@ -18,6 +18,9 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+KNOWN = "yaml, shell, python, dockerfile, markdown"
+
+
 def write(path: str, text: str = "") -> Path:
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +51,19 @@ def problems(*paths: str) -> list[tuple[str, str]]:
 
 
 def test_a_folder_gives_the_files_of_known_kinds() -> None:
-    for path in ("a.sh", "b/c.bash", "b/d.yaml", "b/e.YML", "f.py", "g.txt", "h.md", "i", "j.sh.bak"):
+    for path in (
+        "a.sh",
+        "b/c.bash",
+        "b/d.yaml",
+        "b/e.YML",
+        "f.py",
+        "g.txt",
+        "h.md",
+        "h.mdx",
+        "i",
+        "j.sh.bak",
+        "k/Dockerfile",
+    ):
         write(path)
     assert found(".") == [
         ("a.sh", "shell"),
@@ -56,6 +71,9 @@ def test_a_folder_gives_the_files_of_known_kinds() -> None:
         ("b/d.yaml", "yaml"),
         ("b/e.YML", "yaml"),
         ("f.py", "python"),
+        ("h.md", "markdown"),
+        ("h.mdx", "markdown"),
+        ("k/Dockerfile", "dockerfile"),
     ]
 
 
@@ -98,11 +116,11 @@ def test_a_named_file_is_taken_by_what_it_looks_like(name: str, text: str, kind:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("notes.md", "vllm serve x\n"), ("blob", "\0\0export A=1\n"), ("empty", ""), ("LICENSE", "Apache License\n")],
+    [("notes.rst", "vllm serve x\n"), ("blob", "\0\0export A=1\n"), ("empty", ""), ("LICENSE", "Apache License\n")],
 )
 def test_a_named_file_of_no_known_kind_is_a_problem(name: str, text: str) -> None:
     write(name, text)
-    message = f"{name} is of no kind that gdnlint reads (yaml, shell, python); it was not read"
+    message = f"{name} is of no kind that gdnlint reads ({KNOWN}); it was not read"
     assert problems(name) == [("unknown-kind", message)]
 
 

@@ -10,7 +10,7 @@ from gdnlint.knowledge.conditions import Truth
 from gdnlint.knowledge.releases import Release
 from gdnlint.knowledge.schema import Defect, Engine, Knowledge, PullRequest, Rule, SeverityCase
 from gdnlint.resolve import describe
-from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate
+from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate_all
 from gdnlint.resolve.outcome import WORDS, Outcome, Resolved
 from gdnlint.resolve.program import Mark
 from gdnlint.results import (
@@ -77,9 +77,8 @@ def flips(resolved: Resolved, outcome: Outcome) -> bool:
     if setting is None or outcome.shown.model.hybrid is False or _is_set(outcome):
         return False
     releases = [r for r in setting.engine.releases if r in outcome.shown.model.known]
-    seen: set[Truth] = set()
-    for release in (releases[:1] + releases[-1:]) if releases else []:
-        seen.add(evaluate(outcome.variant, setting, release).prefix_caching)
+    ends = (releases[:1] + releases[-1:]) if releases else []
+    seen = {e.prefix_caching for e in evaluate_all(outcome.variant, setting, ends, outcome.shown)}
     return len(seen) > 1
 
 

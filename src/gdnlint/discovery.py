@@ -67,6 +67,7 @@ KINDS = (
         shebang=re.compile(rb"#!\s*(\S*/)?(env\s+(-\S+\s+)*)?python[\d.]*(\s|$)"),
         content=re.compile(rb"(?:.*\n)*?(?:from [\w.]+ import |import [\w.]+\s|def \w+\(|class \w+)"),
     ),
+    Kind("dockerfile", (".dockerfile",), ("dockerfile", "dockerfile.*", "containerfile", "containerfile.*")),
     Kind("markdown", (".md", ".mdx", ".markdown")),
 )
 """A new kind is a row. The first that says yes is taken."""

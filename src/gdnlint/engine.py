@@ -127,11 +127,18 @@ def _markdown(source: Source, context: Context) -> list[Launch]:
     return fences.launches(source, context)
 
 
+def _dockerfile(source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import dockerfile
+
+    return dockerfile.launches(source, context)
+
+
 _FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
     "shell": _shell,
     "yaml": _yaml,
     "python": _python,
     "markdown": _markdown,
+    "dockerfile": _dockerfile,
 }
 
 

@@ -36,6 +36,8 @@ class Project:
         self.start = Path(os.path.realpath(start)) if start is not None else self.root
         self._sources: dict[Path, Source | Unreadable] = {}
         self._names: dict[Path, tuple[str, ...]] = {}
+        self._exists: dict[str, bool] = {}
+        self._real_folders: dict[str, str] = {}
         self.pins: dict[object, object] = {}
         """What the version search found in a directory; many launches share it."""
         self.memory: dict[object, object] = {}
@@ -47,15 +49,32 @@ class Project:
 
     def inside(self, path: Path) -> bool:
         """Whether a path, its symbolic links resolved, lies below the root."""
-        real = os.path.realpath(path)
+        real = self._real(os.fspath(path))
         return real == str(self.root) or real.startswith(str(self.root) + os.sep)
+
+    def _real(self, path: str) -> str:
+        """``os.path.realpath``. Many files of few folders are asked for, so those of folders are kept."""
+        folder, _, name = path.rpartition("/")
+        if not folder or name in ("", ".", "..") or os.sep != "/":
+            return os.path.realpath(path)
+        real = self._real_folders.get(folder)
+        if real is None:
+            real = self._real_folders[folder] = os.path.realpath(folder)
+        whole = f"{real.rstrip('/')}/{name}"
+        return os.path.realpath(whole) if os.path.islink(whole) else whole
 
     def exists(self, path: Path) -> bool:
         """Whether a regular file lies there, inside the root."""
-        try:
-            return self.inside(path) and stat.S_ISREG(os.stat(path).st_mode)
-        except (OSError, ValueError):
-            return False
+        name = os.fspath(path)
+        found = self._exists.get(name)
+        if found is None:
+            try:
+                # Most of what is asked for is not there, which is cheaper to find out than where a path leads to.
+                found = stat.S_ISREG(os.stat(name).st_mode) and self.inside(path)
+            except (OSError, ValueError):
+                found = False
+            self._exists[name] = found
+        return found
 
     def source(self, path: Path, display: str | None = None) -> Source:
         """The text of a file. Raises Unreadable: outside the root, not a regular file, too large, not UTF-8."""

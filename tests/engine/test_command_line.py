@@ -279,3 +279,9 @@ def test_the_model_of_each_program_that_starts_a_server(tmp_path: Path, program:
 def test_a_word_behind_a_flag_that_nobody_knows_may_belong_to_it(tmp_path: Path) -> None:
     found = launch(tmp_path, {"serve.sh": f"vllm serve {GDN} --plug-in-flag a b\n"}, "--vllm-version", NEW)
     assert (value(found, "model"), found["startup"]) == (GDN, "ok")
+
+
+@pytest.mark.parametrize("word", ["...", "[OPTIONS]", "<your flags: see above, or none>"])
+def test_words_of_an_example_that_stand_for_others_are_not_held_against_it(tmp_path: Path, word: str) -> None:
+    found = launch(tmp_path, {"README.md": f"```bash\nvllm serve {GDN} {word}\n```\n"}, "--vllm-version", NEW)
+    assert (value(found, "model"), found["startup"]) == (GDN, "ok")

@@ -185,9 +185,9 @@ FIXES = {
     "a flag is added": (serve(MTP), serve(f"{MTP} {NO_APC}")),
     "a flag is replaced": (serve(f"{APC} {MTP}"), serve(f"{NO_APC} {MTP}")),
     "behind a continued line": (serve(f"\\\n    {MTP}"), serve(f"\\\n    {MTP} \\\n    {NO_APC}")),
-    "not into a variable that others may read": (
+    "where the flag's own text is written": (
         f"CACHE={APC}\n" + serve(f"$CACHE {MTP}"),
-        f"CACHE={APC}\n" + serve(f"$CACHE {MTP} {NO_APC}"),
+        f"CACHE={NO_APC}\n" + serve(f"$CACHE {MTP}"),
     ),
 }
 

@@ -29,7 +29,11 @@ def test_every_step_names_its_source() -> None:
     assert [(where, step.key) for where, step in found if not re.search(r"[\w/]+\.\w+|#\d+", step.source)] == []
 
 
-@pytest.mark.parametrize("framework", LOADED.frameworks, ids=lambda framework: framework.name)
+CAN_DRAFT = [f for f in LOADED.frameworks if re.search(r"speculative_config|update:|argv:", f.path.read_text())]
+"""A framework without a speculative setting or a passthrough is never reported, so it needs no way out."""
+
+
+@pytest.mark.parametrize("framework", CAN_DRAFT, ids=lambda framework: framework.name)
 def test_a_framework_says_how_prefix_caching_is_turned_off(framework: Framework) -> None:
     fixes = [fix for fix in framework.fixes if (fix.setting, fix.value) == ("enable_prefix_caching", False)]
     assert fixes

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support import DENSE, HYBRID, MTP, report
 
 DRAFT = '{"method":"mtp","num_speculative_tokens":1}'
@@ -83,9 +84,7 @@ spec:
         pytest.param(60, 60, "container", "absent", id="a-dense-pod-is-absent"),
     ],
 )
-def test_each_container_is_a_launch_of_its_own(
-    tmp_path: Path, line: int, last: int, kind: str, verdict: str
-) -> None:
+def test_each_container_is_a_launch_of_its_own(tmp_path: Path, line: int, last: int, kind: str, verdict: str) -> None:
     found = {item["line"]: item for item in report(tmp_path, {"all.yaml": MANY})["launches"]}
     assert sorted(found) == [7, 23, 40, 60]
     assert (found[line]["end_line"], found[line]["kind"], found[line]["combination"]) == (last, kind, verdict)
@@ -118,6 +117,11 @@ def pod(*lines: str) -> str:
             "undecided",
             [f"env: [{{name: M, value: {HYBRID}}}]", f"args: [--model, $$(M), -sc, '{DRAFT}']"],
             id="an-escaped-reference-is-undecided",
+        ),
+        pytest.param(
+            "undecided",
+            [f"args: [--model, '{{{{ .Values.model }}}}', -sc, '{DRAFT}']"],
+            id="a-value-of-a-chart-is-undecided",
         ),
         pytest.param("absent", ["command: [sleep, '1']", f"args: [--model, {HYBRID}]"], id="another-command-is-absent"),
     ],

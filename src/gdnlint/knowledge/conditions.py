@@ -21,9 +21,10 @@ Lookup = Callable[[str], Value | None]
 
 REFERENCE_KINDS = (
     "key", "set", "env", "entry", "engine", "model", "fact", "launch", "mark", "defect", "words", "file", "call",
+    "feature",
 )  # fmt: skip
 
-_OPERATORS = ("equals", "gt", "ge", "lt", "le", "in", "absent", "null", "glob", "has", "empty", "within")
+_OPERATORS = ("equals", "gt", "ge", "lt", "le", "in", "absent", "null", "glob", "has", "empty", "within", "first")
 
 
 class ConditionError(ValueError):
@@ -70,11 +71,16 @@ ALWAYS: Condition = Combined("all", ())
 
 def references(condition: Condition) -> Iterator[str]:
     """Every reference a condition reads."""
+    return (test.reference for test in tests(condition))
+
+
+def tests(condition: Condition) -> Iterator[Test]:
+    """Every test in a condition."""
     if isinstance(condition, Test):
-        yield condition.reference
+        yield condition
         return
     for part in condition.parts:
-        yield from references(part)
+        yield from tests(part)
 
 
 def parse(data: object, key: str = "when") -> Condition:
@@ -224,6 +230,15 @@ def _has(value: Value | None, operand: object) -> Truth:
     return isinstance(data, str) and isinstance(operand, str) and operand in data
 
 
+def _first(value: Value | None, operand: object) -> Truth:
+    data = _scalar(value)
+    if data is _UNKNOWN:
+        return None
+    if isinstance(data, dict):
+        return next(iter(data), None) == operand
+    return isinstance(data, list) and bool(data) and _equals(data[0], operand)
+
+
 _TESTS: dict[str, Callable[[Value | None, object], Truth]] = {
     "equals": _equals,
     "gt": _compares("gt"),
@@ -237,4 +252,5 @@ _TESTS: dict[str, Callable[[Value | None, object], Truth]] = {
     "glob": _glob,
     "has": _has,
     "empty": _empty,
+    "first": _first,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,6 +70,9 @@ class Step(NamedTuple):
     note: str
     options: tuple[tuple[str, str], ...]
     key: str
+    each: tuple[tuple[str, str], ...] = ()
+    """Names and references: the step runs once for each member, with ``$NAME`` standing for it. A later reference may
+    use the names before it."""
 
     def option(self, name: str) -> str:
         return dict(self.options).get(name, "")
@@ -132,9 +136,51 @@ def _step(table: Table, known: frozenset[str]) -> Step:
         note=table.text("note", ""),
         options=tuple(options),
         key=table.key,
+        each=tuple((name, _each(table, name)) for name in table.table("each").data),
     )
+    table.raw("each")
     table.done()
     return step
+
+
+def _each(table: Table, name: str) -> str:
+    """The reference whose members a step runs over."""
+    reference = table.table("each").text(name)
+    if not reference.startswith("key:"):
+        raise table.error(f"each.{name}", "must be a `key:` reference")
+    return reference
+
+
+def bind(step: Step, name: str, member: str) -> Step:
+    """A step with ``$NAME`` replaced by a member, in its references, texts and conditions."""
+    pattern = re.compile(rf"\${re.escape(name)}(?!\w)")
+
+    def text(written: str) -> str:
+        return pattern.sub(lambda _: member, written)
+
+    def in_expression(found: Expression) -> Expression:
+        if isinstance(found, Literal):
+            return Literal(text(found.data)) if isinstance(found.data, str) else found
+        if isinstance(found, Choice):
+            return Choice(in_condition(found.condition), in_expression(found.then), in_expression(found.otherwise))
+        if isinstance(found, Members):
+            return Members(tuple((key, in_expression(value)) for key, value in found.members))
+        default = in_expression(found.default) if found.default is not None else None
+        return found._replace(name=text(found.name), default=default)
+
+    def in_condition(found: Condition) -> Condition:
+        if isinstance(found, conditions.Test):
+            operand = text(found.operand) if isinstance(found.operand, str) else found.operand
+            return found._replace(reference=text(found.reference), operand=operand)
+        return found._replace(parts=tuple(map(in_condition, found.parts)))
+
+    return step._replace(
+        assignments=tuple((text(key), in_expression(value)) for key, value in step.assignments),
+        operand=in_expression(step.operand) if step.operand is not None else None,
+        when=in_condition(step.when),
+        note=text(step.note),
+        each=tuple((other, text(reference)) for other, reference in step.each if other != name),
+    )
 
 
 _Operands = tuple[tuple[tuple[str, "Expression"], ...], "Expression | None", str, tuple[str, ...]]

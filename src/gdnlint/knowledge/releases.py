@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 _RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:\.post\d+)?")
@@ -20,12 +21,17 @@ class Release(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Release | None:
         """``0.27.1``, ``v0.27.1``, ``0.27`` (= 0.27.0), ``0.10.1.1``; None for anything else (rc, dev, a digest)."""
-        match = _RELEASE.fullmatch(text.strip())
-        if match is None:
-            return None
-        major, minor, patch, last = match.groups()
-        parts = (int(major), int(minor), int(patch or 0))
-        return cls((*parts, int(last)) if last else parts)
+        return _parsed(text)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> Release | None:
+    match = _RELEASE.fullmatch(text.strip())
+    if match is None:
+        return None
+    major, minor, patch, last = match.groups()
+    parts = (int(major), int(minor), int(patch or 0))
+    return Release((*parts, int(last)) if last else parts)
 
 
 @dataclass(frozen=True, slots=True)

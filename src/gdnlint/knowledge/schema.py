@@ -14,8 +14,8 @@ from gdnlint.knowledge.reading import Table
 from gdnlint.knowledge.releases import Release, ReleaseRange
 from gdnlint.results import Applicability, Confidence, Severity
 
-DIALECTS = ("omegaconf_cli", "hydra", "engine_argv", "kwargs", "none")
-INHERITANCE = ("none", "defaults_chain", "hydra_defaults")
+DIALECTS = ("omegaconf_cli", "hydra", "engine_argv", "flags", "pydantic_toml", "kwargs", "none")
+INHERITANCE = ("none", "defaults_chain", "hydra_defaults", "file", "at_files")
 
 
 class Flag(NamedTuple):
@@ -80,6 +80,8 @@ class OtherEngine(NamedTuple):
     commands: tuple[tuple[str, ...], ...]
     modules: tuple[str, ...]
     because: str
+    flags: tuple[str, ...] = ()
+    """Patterns of flags by which a program that nothing else tells hands settings to it."""
 
 
 class Architecture(NamedTuple):
@@ -169,8 +171,13 @@ class NamedLaunch(NamedTuple):
     engine: str
     """A reference whose value names the engine; empty: the framework's."""
     engines: dict[str, str]
+    """Patterns of such values and the engines they name."""
     default_engine: str
     steps: tuple[Step, ...]
+    features: tuple[str, ...] = ()
+    """References to a list or mapping of switches that people turn on: each is a scenario ``feature:NAME=on``."""
+    pins: tuple[tuple[str, str], ...] = ()
+    """(``image`` or ``minimum``, reference): where the configuration says which release runs it."""
 
 
 class FixText(NamedTuple):
@@ -228,6 +235,8 @@ class Framework(NamedTuple):
     scalars: str
     plus: str
     """What a leading ``+`` of an override does: ``operator``, ``refuse`` or ``key``."""
+    negative: str
+    """What makes a flag of the program false, before the last part of its name (``no_``); empty: nothing."""
     inherits: Inherits
     revisions: tuple[Revision, ...]
     switches: tuple[tuple[str, str], ...]
@@ -463,8 +472,9 @@ def parse_other_engine(table: Table) -> OtherEngine:
     recognise = table.table("recognise")
     commands = tuple(tuple(item.split()) for item in recognise.texts("commands"))
     modules = recognise.texts("modules")
+    flags = recognise.texts("flags")
     recognise.done()
-    found = OtherEngine(table.text("name"), table.text("title"), commands, modules, table.text("because"))
+    found = OtherEngine(table.text("name"), table.text("title"), commands, modules, table.text("because"), flags)
     table.done(("schema",))
     return found
 
@@ -596,9 +606,20 @@ def _named_launch(name: str, table: Table, revisions: frozenset[str]) -> NamedLa
         engines={str(k): str(v) for k, v in (engine.raw("map", {}) if engine else {}).items()},
         default_engine=engine.text("default", "") if engine else "",
         steps=parse_steps(table, "steps", revisions),
+        features=table.texts("features"),
+        pins=tuple(_pin(item) for item in table.tables("pins")),
     )
     if engine:
         engine.done()
+    table.done()
+    return found
+
+
+def _pin(table: Table) -> tuple[str, str]:
+    kind = table.text("as")
+    if kind not in ("image", "minimum"):
+        raise table.error("as", "must be image or minimum")
+    found = kind, table.text("ref")
     table.done()
     return found
 
@@ -650,6 +671,7 @@ def parse_framework(table: Table) -> Framework:
         dialect=dialect,
         scalars=table.text("scalars", "omegaconf"),
         plus=table.text("plus", "operator"),
+        negative=table.text("negative", ""),
         inherits=_inherits(table.table("inherits")),
         revisions=tuple(revisions),
         switches=tuple(switches),

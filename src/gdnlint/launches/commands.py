@@ -69,7 +69,7 @@ def _step(command: Command, knowledge: Knowledge) -> Command | None:
     name = base_name(command.words[0])
     if name is None:
         return command
-    if name.endswith(".py"):
+    if name.endswith(".py") and name not in knowledge.wrappers:
         # `uv run train.py`, `./train.py`: the file itself is the program.
         return replace(command, entry=command.words[0].text.marked())
     if _PYTHON.fullmatch(name):
@@ -115,7 +115,8 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
             at += 1
             continue
         if wrapper.separator and text == wrapper.separator:
-            return replace(command, words=tuple(words[at + 1 :]), env=env, hints=tuple(hints), extras=tuple(extras))
+            inner = _last_of_chain(words[at + 1 :])
+            return replace(command, words=inner, env=env, hints=tuple(hints), extras=tuple(extras))
         if word.spread and not wrapper.separator:
             at += 1
             continue
@@ -175,6 +176,12 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
         script = rest[0].text.marked()
         return replace(made, entry=script, words=rest)
     return made if rest else None
+
+
+def _last_of_chain(words: Sequence[Word]) -> tuple[Word, ...]:
+    r"""The last command of words that join several with a quoted ``\&\&``: those before it only prepare."""
+    ends = [at for at, word in enumerate(words) if word.known in ("&&", ";")]
+    return tuple(words[ends[-1] + 1 :] if ends else words)
 
 
 def _module(
@@ -322,6 +329,9 @@ def recognise(command: Command, knowledge: Knowledge) -> Framework | OtherEngine
             return other
     if not command.entry:
         return None
+    for other in knowledge.other_engines:
+        if other.flags and any(_globs(word.text.marked().partition("=")[0], other.flags) for word in command.words):
+            return other
     scored = [(sum(_has_key(word, f.recognise.keys) for word in command.words[1:]), f) for f in knowledge.frameworks]
     best = max(scored, key=lambda pair: pair[0], default=None)
     if best is not None and best[0]:

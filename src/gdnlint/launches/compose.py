@@ -16,6 +16,7 @@ from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch, ModelHint
 from gdnlint.launches.scalars import Scalars, block
 from gdnlint.launches.scripts import Found
+from gdnlint.launches.templates import filled
 from gdnlint.launches.witnesses import of_default
 from gdnlint.project import Unreadable
 from gdnlint.source import Source, Span
@@ -33,7 +34,9 @@ def is_compose(root: Value) -> bool:
     if services is None or not isinstance(services.data, dict) or "apiVersion" in _members(root):
         return False
     return any(
-        key in _members(service) for service in services.data.values() for key in ("image", "build", "command", "extends")
+        key in _members(service)
+        for service in services.data.values()
+        for key in ("image", "build", "command", "extends")
     )
 
 
@@ -65,7 +68,11 @@ class _Reader:
 
     def services(self, loaded: Loaded, root: Value) -> Iterator[Container]:
         for service in _members(root.at(["services"])).values():
-            if isinstance(service.data, dict) and service.span is not None and service.span.source is loaded.text.source:
+            if (
+                isinstance(service.data, dict)
+                and service.span is not None
+                and service.span.source is loaded.text.source
+            ):
                 made = self.service(self.extended(service, root, 0))
                 if made is not None:
                     yield made
@@ -108,7 +115,7 @@ class _Reader:
         return self.scalars.words(value, self.interpolated)
 
     def interpolated(self, text: Text) -> Text:
-        return interpolate(text, self.variable)
+        return interpolate(filled(text) if "{{" in text.marked() else text, self.variable)
 
     # The environment
 
@@ -320,4 +327,3 @@ def _inner(argument: Text | None, variable: Variable, depth: int) -> tuple[Piece
     if argument is None:
         return ()
     return interpolate(argument, variable, depth + 1).pieces if depth < _DEEPEST else argument.pieces
-

@@ -189,7 +189,9 @@ def _used_by_alias(root: Value) -> set[tuple[str, int, int]]:
 
 def _is_anchor(name: str, value: Value, used: set[tuple[str, int, int]]) -> bool:
     """Whether a member is only there to be used elsewhere (``_cmd: &cmd ...``)."""
-    return name.startswith(("_", ".", "x-")) and value.span is not None and not value.places and value.span.key() in used
+    return (
+        name.startswith(("_", ".", "x-")) and value.span is not None and not value.places and value.span.key() in used
+    )
 
 
 def _use(value: Value) -> Span:
@@ -275,7 +277,10 @@ class _Reading:
         if isinstance(value.data, dict):
             return self.plain(value.data.get("default"))
         text = self.scalars.text(value)
-        return None if text is None or "{" in text.marked() and not text.marked().lstrip().startswith("{\"") else text
+        if text is None:
+            return None
+        marked = text.marked()
+        return None if "{" in marked and not marked.lstrip().startswith('{"') else text
 
     def variables(self) -> dict[str, Text]:
         """The environment that the mappings around a command set."""
@@ -303,7 +308,11 @@ class _Reading:
                             continue
                         if value.data.startswith("docker:"):
                             text = text.cut(len("docker:"))
-                        if "image" in key or "image" in _last(value.name) or engine_of_image(text, self.context.knowledge):
+                        if (
+                            "image" in key
+                            or "image" in _last(value.name)
+                            or engine_of_image(text, self.context.knowledge)
+                        ):
                             yield VersionHint(text, value.span, "image")
 
 

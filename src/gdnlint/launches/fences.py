@@ -19,7 +19,23 @@ from gdnlint.values import Text
 
 KIND = "markdown fence"
 
-SHELL = frozenset({"", "bash", "sh", "shell", "console", "zsh", "shell-session", "shellsession", "text", "txt", "terminal", "ini", "plaintext"})
+SHELL = frozenset(
+    {
+        "",
+        "bash",
+        "sh",
+        "shell",
+        "console",
+        "zsh",
+        "shell-session",
+        "shellsession",
+        "text",
+        "txt",
+        "terminal",
+        "ini",
+        "plaintext",
+    }
+)
 YAML = frozenset({"yaml", "yml", "docker-compose", "compose"})
 PYTHON = frozenset({"python", "py", "python3"})
 
@@ -57,7 +73,9 @@ def _in_fence(fence: Fence, source: Source, context: Context) -> list[Launch]:
         return _python(fence, source, context)
     if fence.language not in SHELL:
         return []
-    if fence.language in ("", "text", "txt", "ini", "plaintext") and re.match(r"\s*(?:services:|apiVersion:)", fence.body.text):
+    if fence.language in ("", "text", "txt", "ini", "plaintext") and re.match(
+        r"\s*(?:services:|apiVersion:)", fence.body.text
+    ):
         return _yaml(fence, source, context)
     return _shell(fence, source, context)
 
@@ -81,7 +99,10 @@ def _with_gaps(launch: Launch) -> Launch:
     """A launch of an example that leaves something out says so."""
     reason = "what ... stands for in the example"
     if _ELIDED.search(launch.span.text) or any(v.open_reason == reason for v in launch.variants):
-        launch.variants = [replace(v, open_reason=v.open_reason or reason, unknown_keys=v.unknown_keys or reason) for v in launch.variants]
+        launch.variants = [
+            replace(v, open_reason=v.open_reason or reason, unknown_keys=v.unknown_keys or reason)
+            for v in launch.variants
+        ]
     return launch
 
 
@@ -123,7 +144,12 @@ def _without_notes(fragment: Fragment) -> Fragment:
 
 def _without_prompts(fragment: Fragment) -> Fragment:
     """``$ vllm serve`` without its prompt; the characters keep their places."""
-    if not re.search(r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+[:~/\w.-]*)?[$%>][ \t]+\S", fragment.text, re.MULTILINE):
+    if not re.search(
+        r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+[:~/\w.-]*)?[$%>][ \t]+\S", fragment.text, re.MULTILINE
+    ):
         return fragment
-    text = _PROMPT.sub(lambda m: m.group(1) + (m.group(2) if m.group(2).lstrip().startswith("#") else " " * len(m.group(2))), fragment.text)
+    text = _PROMPT.sub(
+        lambda m: m.group(1) + (m.group(2) if m.group(2).lstrip().startswith("#") else " " * len(m.group(2))),
+        fragment.text,
+    )
     return Fragment(text, fragment.source, [fragment.offset(i) for i in range(len(text))])

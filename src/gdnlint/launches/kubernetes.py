@@ -1,4 +1,4 @@
-"""Launches in Kubernetes manifests: each container that starts an engine is one, in whatever kind of object it stands."""
+"""Launches in Kubernetes manifests: each container that starts an engine, in whatever kind of object it stands."""
 
 from __future__ import annotations
 

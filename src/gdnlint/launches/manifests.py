@@ -6,6 +6,7 @@ from gdnlint.documents.yaml import Loaded
 from gdnlint.launches import compose, embedded, kubernetes
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch
+from gdnlint.launches.templates import filled
 from gdnlint.source import Source
 from gdnlint.values import Problem
 
@@ -28,7 +29,7 @@ def in_documents(loaded: Loaded, source: Source, context: Context) -> list[Launc
         if compose.is_compose(root):
             out += compose.launches(loaded, root, source, context)
         elif kubernetes.is_manifest(root):
-            out += kubernetes.launches(loaded, root, source, context)
+            out += kubernetes.launches(loaded, root, source, context, filled)
             out += embedded.launches(loaded, root, source, context, kubernetes.CONTAINERS)
         elif isinstance(root.data, dict | list):
             out += embedded.launches(loaded, root, source, context)

@@ -68,8 +68,10 @@ class Variant:
     arguments: Value | None = None
     """Keyword arguments of a call."""
     env: dict[str, Text] = field(default_factory=dict)
+    features: dict[str, str] = field(default_factory=dict)
+    """Switches of the configuration that somebody turns on (``feature:NAME``)."""
     entry: str = ""
-    """The module or script that runs."""
+    """The module, script or subcommand that runs."""
     unknown_keys: str = ""
     """Why keys that are absent may be set all the same."""
     open_reason: str = ""
@@ -86,6 +88,7 @@ class Variant:
             tuple((w.text.marked(), w.spread, w.text.holes) for w in self.words),
             _shape(self.tree), _shape(self.config), _shape(self.arguments),
             tuple(sorted((name, text.marked()) for name, text in self.env.items())),
+            tuple(sorted(self.features.items())),
             self.entry,
         )  # fmt: skip
 

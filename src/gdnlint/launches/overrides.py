@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gdnlint.documents.overrides import hydra, omegaconf_cli
+from gdnlint.documents.overrides import flags, hydra, omegaconf_cli
 from gdnlint.knowledge.schema import Framework
-from gdnlint.launches.commands import Command, walk
+from gdnlint.launches.commands import Command, command_length, walk
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Variant
 from gdnlint.resolve import inherit
@@ -34,6 +34,8 @@ def variant_of(framework: Framework, command: Command, context: Context, directo
     words = command.words[1:]
     if framework.dialect == "engine_argv":
         return _engine(framework, command, context, directory)
+    if framework.dialect in ("flags", "pydantic_toml"):
+        return _flags(framework, command, context, directory)
     base = _base(framework, command, words, context, directory)
     plain = [w for w in base.words if not (w.known or "").startswith("-")]
     if framework.dialect == "omegaconf_cli":
@@ -68,10 +70,31 @@ def variant_of(framework: Framework, command: Command, context: Context, directo
     )
 
 
+def _flags(framework: Framework, command: Command, context: Context, directory: Path) -> Variant:
+    """A command line of flags over the configuration that it names."""
+    at_files = framework.inherits.style == "at_files"
+    words = command.words[1 if at_files else command_length(framework, command) :]
+    base = _base(framework, command, words, context, directory)
+    merges = framework.dialect == "pydantic_toml"
+    applied = flags.apply(base.tree, base.words, negative=framework.negative, merges=merges)
+    context.report(applied.problems)
+    subcommand = " ".join(word.text.marked() for word in command.words[: command_length(framework, command)])
+    return Variant(
+        tree=applied.tree,
+        base=base.tree,
+        words=base.words,
+        env=dict(command.env),
+        entry=command.entry or subcommand,
+        unknown_keys=base.unknown or (applied.unknown[0].reason if applied.unknown else ""),
+        open_reason=applied.unknown[0].reason if applied.unknown else "",
+        hints=command.hints,
+        mounts=command.mounts,
+        extras=command.extras,
+    )
+
+
 def _engine(framework: Framework, command: Command, context: Context, directory: Path) -> Variant:
     """A command line of the engine itself, with the file that its config flag names."""
-    from gdnlint.launches.commands import command_length
-
     engine = context.knowledge.engines[framework.engine]
     words = command.words[command_length(framework, command) :]
     config, kept, open_reason = None, list(words), ""
@@ -125,7 +148,62 @@ def _base(framework: Framework, command: Command, words: Sequence[Word], context
         return _chain(framework, words, context, directory)
     if inherits.style == "hydra_defaults":
         return _hydra(framework, command, words, context, directory)
+    if inherits.style == "file":
+        return _file(framework, words, context, directory)
+    if inherits.style == "at_files":
+        return _at_files(words, context, directory)
     return Base(EMPTY, tuple(words))
+
+
+def _file(framework: Framework, words: Sequence[Word], context: Context, directory: Path) -> Base:
+    """A file of settings that a flag, or the first word of the command line, names."""
+    for name, _, value, at in walk(words, framework.inherits.file_flag):
+        used = 1 if "=" in words[at].text.marked() else 2
+        rest = tuple(words[:at]) + tuple(words[at + used :])
+        return _named_file(framework, value, f"the file that {name} names", rest, context, directory)
+    first = words[0].text.marked() if words and not words[0].spread else ""
+    if first and not first.startswith("-") and first.endswith((".yaml", ".yml", ".json")):
+        return _named_file(framework, words[0], "the file", tuple(words[1:]), context, directory)
+    return Base(EMPTY, tuple(words))
+
+
+def _named_file(
+    framework: Framework, value: Word | None, what: str, rest: tuple[Word, ...], context: Context, directory: Path
+) -> Base:
+    path = _inside(context, directory, value.known) if value is not None and value.known else None
+    if path is None:
+        shown = value.text.show() if value is not None else ""
+        return Base(EMPTY, rest, f"{what} {shown}, which is not in the project".replace("  ", " "))
+    return _inherited(inherit.none(context.loader(_scalars(framework)), path), rest, context)
+
+
+def _at_files(words: Sequence[Word], context: Context, directory: Path) -> Base:
+    """The TOML files behind each ``@`` of a command line, merged from left to right; ``--a @ FILE`` is below ``a``."""
+    tree, unknown = EMPTY, ""
+    rest: list[Word] = []
+    at = 0
+    while at < len(words):
+        word, text = words[at], words[at].text.marked()
+        if text != "@" and not (text.startswith("@") and len(text) > 1):
+            rest.append(word)
+            at += 1
+            continue
+        below: list[str] = []
+        if rest and rest[-1].text.marked().startswith("--") and "=" not in rest[-1].text.marked():
+            below = rest.pop().text.marked()[2:].replace("-", "_").split(".")
+        name = replace(word, text=word.text.cut(1)) if text != "@" else words[at + 1] if at + 1 < len(words) else None
+        at += 2 if text == "@" else 1
+        known = name.known if name is not None else None
+        path = _inside(context, directory, known) if known else None
+        if path is None:
+            shown = name.text.show() if name is not None else "@"
+            tree, unknown = EMPTY, f"the file {shown}, which is not in the project"
+            continue
+        found = inherit.toml_file(context.project, path)
+        context.report(found.problems)
+        unknown = found.missing or unknown
+        tree = tree.merged(EMPTY.with_(below, found.tree))
+    return Base(tree, tuple(rest), unknown)
 
 
 def _chain(framework: Framework, words: Sequence[Word], context: Context, directory: Path) -> Base:

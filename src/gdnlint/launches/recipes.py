@@ -45,10 +45,15 @@ def recognise(root: Value, context: Context) -> Framework | None:
 
 
 def _has(root: Value, key: str) -> bool:
-    """Whether a dotted key is there; a key that holds dots itself counts too."""
+    """Whether a dotted key is there; a key that holds dots itself counts too. A part ``*`` is any key."""
     if isinstance(root.data, dict) and key in root.data:
         return True
-    return root.at(key.split(".")) is not None
+    head, star, rest = key.partition("*.")
+    if not star:
+        return root.at(key.split(".")) is not None
+    above = root.at(head.rstrip(".").split(".")) if head else root
+    members = above.data.values() if above is not None and isinstance(above.data, dict) else ()
+    return any(_has(member, rest) for member in members)
 
 
 def _config_file(source: Source, framework: Framework, context: Context) -> list[Launch]:
@@ -78,8 +83,14 @@ def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, c
         # Its keys alone looked like a recipe, but with all it inherits it is none of this framework.
         return []
     context.report(found.problems)
-    variant = Variant(tree=tree, base=tree, own=root, unknown_keys=found.missing, insertion=_insertion(source, root))
+    variant = Variant(tree=tree, base=tree, own=root, unknown_keys=found.missing, insertion=_insertion(source, root), features=_features(context))
     return [Launch(_whole(source), "recipe", framework, None, source.file.parent, [variant])]
+
+
+def _features(context: Context) -> dict[str, str]:
+    """The switches of recipes that the user said are on."""
+    given = context.answers.items()
+    return {name.removeprefix("feature:"): value for name, value in given if name.startswith("feature:")}
 
 
 def _config_root(file: Path, search: list[Path]) -> Path | None:

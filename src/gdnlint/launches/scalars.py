@@ -187,8 +187,7 @@ def block(value: Value) -> Span:
     text = source.text
     if isinstance(value.data, dict | list) and text[span.end - 1 : span.end] in ("}", "]"):
         return span
-    line, column = source.position(span.start)
-    indent = column - 1
+    indent = source.position(span.start)[1] - 1
     items = isinstance(value.data, list)
     first = indent if value.name.endswith("]") else indent + 1
     """The least indent of a line inside: the keys of an item are as deep as the item."""
@@ -200,7 +199,7 @@ def block(value: Value) -> Span:
         depth = len(content) - len(stripped)
         if stripped and not stripped.startswith("#"):
             inside = depth >= first or (items and depth == indent and re.match(r"-(\s|$)", stripped) is not None)
-            if not inside or stripped.startswith(("---", "...")) and not depth:
+            if not inside or (stripped.startswith(("---", "...")) and not depth):
                 break
             end = source.starts[number - 1] + len(content.rstrip())
         number += 1

@@ -48,7 +48,7 @@ def launches(script: Script, context: Context, directory: Path, kind: str = "she
 def explore(
     find: Callable[[Context], Iterable[Found]], context: Context, directory: Path, kind: str, text: str | None = None
 ) -> list[Launch]:
-    """The launches of a file that ``find`` finds in one scenario: in the default one, and in those that it asked for."""
+    """The launches that ``find`` finds in one scenario: in the default one, and in those that it asked for."""
     first = context.within(World())
     made: dict[tuple[object, ...], Launch] = {}
     _collect(made, find(first), Alternative(World(), {}, {}), context, directory, kind)
@@ -147,10 +147,10 @@ def _insertion(framework: Framework, found: Found, kind: str) -> Insertion | Non
 
 
 def _style(span: Span) -> str:
-    """How words are written around a word of a YAML file: as items of a list, one a line or between brackets, or as text."""
+    """How words stand in a YAML file: as items of a list, one a line or between brackets, or as text."""
     text = span.source.text
     before = text[: span.start].rstrip(" \t")
-    if before.endswith("-") and not before[: -1].rpartition("\n")[2].strip():
+    if before.endswith("-") and not before[:-1].rpartition("\n")[2].strip():
         return "item"
     behind = text[span.end :].lstrip()
     return "list" if before.rstrip().endswith(("[", ",")) and behind.startswith((",", "]")) else "shell"
@@ -178,7 +178,9 @@ def _in_invocation(invocation: Invocation, context: Context, directory: Path, de
 def in_process(command: Command, span: Span, context: Context, directory: Path) -> Iterator[Found]:
     """The recognised commands of a process that no script starts (a container): its words, or the script in them."""
     inner = unwrap_command(command, context.knowledge)
-    given = {w.text.pieces[0].span.key(): w for w in command.words if w.text.pieces and w.text.pieces[0].span is not None}
+    given = {
+        w.text.pieces[0].span.key(): w for w in command.words if w.text.pieces and w.text.pieces[0].span is not None
+    }
     if inner is not None:
         invocation = Invocation(inner.words, dict(inner.env), span)
         for found in _in_command(inner, invocation, context, directory, 0):
@@ -191,7 +193,9 @@ def _as_given(word: Word, given: Mapping[tuple[str, int, int], Word]) -> Word:
     """A word that a script only hands on (``"$@"``) at the place where it is written."""
     place = word.text.pieces[0].span if word.text.pieces else None
     origin = given.get(place.key()) if place is not None else None
-    return replace(word, span=origin.span) if origin is not None and origin.text.marked() == word.text.marked() else word
+    return (
+        replace(word, span=origin.span) if origin is not None and origin.text.marked() == word.text.marked() else word
+    )
 
 
 def _in_command(
@@ -255,7 +259,7 @@ def _in_string(
         directory=directory,
         args=command.script_args[1:],
     )
-    context.ask(_from_outside(run, texts, context))
+    context.ask(from_outside(run, texts, context))
     for found in _found(run, context, directory, depth + 1):
         merged = {**command.env, **found.command.env}
         made = replace(
@@ -278,7 +282,7 @@ def _set(command: Command) -> dict[str, Text]:
     }
 
 
-def _from_outside(run: Run, texts: Mapping[str, Text], context: Context) -> Iterator[Question]:
+def from_outside(run: Run, texts: Mapping[str, Text], context: Context) -> Iterator[Question]:
     """The questions of an inner script that something outside the files can answer."""
     for question in run.questions:
         if question.name in context.passed:

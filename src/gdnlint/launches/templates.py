@@ -1,4 +1,4 @@
-"""Text that another program fills in before a shell reads it: ``{{ x }}``, ``${{ x }}``, ``{x}``, ``<x>``."""
+"""Text that another program or a reader fills in: ``{{ x }}``, ``${{ x }}``, ``{x}``, ``<x>``, ``[x]``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _BRACES = re.compile(r"\{\{|\}\}|(?<![$\\])\{([A-Za-z_]\w*)\}")
 _WORKFLOW = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _EXPRESSION = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
 _STATEMENT = re.compile(r"\{%-?(.*?)-?%\}|\{#.*?#\}", re.DOTALL)
-_PLACEHOLDER = re.compile(r"<([A-Za-z][\w.:/ -]{0,60})>")
+_PLACEHOLDER = re.compile(r"(?<!<)<([A-Za-z](?:[^<>\n\"'$|;&]{0,100}[^<>\s\"'$|;&])?)>")
+_OPTIONAL = re.compile(r"(?<!\S)\[([A-Za-z][\w .:|-]{0,60})\](?!\S)")
 _DOTS = re.compile(r"(?<![\w./\"'])(?:\.\.\.|\u2026)(?![\w./\"'])")
 
 Default = Callable[[str], "Text | None"]
@@ -32,7 +33,7 @@ def filled(text: Text, default: Default | None = None) -> Text:
     text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()))
     if is_format(text.marked()):
         return _formatted(text, default)
-    text = _replaced(text, _STATEMENT, lambda inner: _hole("what the template leaves in or out"))
+    text = _replaced(text, _STATEMENT, lambda _: _hole("what the template leaves in or out"))
     if re.search(r"\{\{\s*\\?[\"']", text.marked()):
         return _formatted(text, default)
     return _replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default))
@@ -62,10 +63,14 @@ def _short(text: str, limit: int = 50) -> str:
 
 
 def without_placeholders(text: Text) -> Text:
-    """``<NAME>`` and ``...`` as holes: examples leave them to the reader."""
+    """``<NAME>``, ``[OPTIONS]`` and ``...`` as holes: examples leave them to the reader."""
     marked = text.marked()
     if "<" in marked:
-        text = _replaced(text, _PLACEHOLDER, lambda name: _hole(f"what <{_short(name)}> stands for in the example", name))
+        text = _replaced(
+            text, _PLACEHOLDER, lambda name: _hole(f"what <{_short(name)}> stands for in the example", name)
+        )
+    if "[" in marked:
+        text = _replaced(text, _OPTIONAL, lambda name: _hole(f"what [{_short(name)}] stands for in the example"))
     if "..." in marked or "\u2026" in marked:
         text = _replaced(text, _DOTS, lambda _: _hole("what ... stands for in the example"))
     return text

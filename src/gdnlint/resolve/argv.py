@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gdnlint.documents import json_text
-from gdnlint.knowledge.releases import Release
+from gdnlint.knowledge.releases import Release, ReleaseRange
 from gdnlint.knowledge.schema import Engine, Flag
-from gdnlint.resolve.program import State
+from gdnlint.resolve.program import RELEASE, State
 from gdnlint.values import Hole, Text, Value, Word, has_mark
 
 
@@ -27,23 +27,35 @@ class Found:
     """The dotted part: ``method`` in ``--speculative-config.method``."""
 
 
+MOST_MEANINGS = 4_096
+"""Words of a release that are remembered: linted files may hold any number of them."""
+
+Spellings = dict[str, list[tuple[Flag, bool, ReleaseRange, ReleaseRange]]]
+"""Every spelling of every release: its flag, whether it is a negative form, and when the flag and the form are known."""
+
+
+def spellings_of(engine: Engine) -> Spellings:
+    """The flags of all releases of an engine by spelling."""
+    found: Spellings = {}
+    for flag in engine.flags.values():
+        for name, known in flag.names:
+            found.setdefault(name, []).append((flag, False, known, known))
+            if flag.kind != "bool" or not name.startswith("--"):
+                continue
+            for prefix, since in engine.negative_prefixes:
+                negative = f"--{prefix}{negative_stem(name, prefix)}"
+                found.setdefault(negative, []).append((flag, True, known, since))
+    return found
+
+
 class CommandLine:
     """The grammar of one release."""
 
-    def __init__(self, engine: Engine, release: Release) -> None:
+    def __init__(self, engine: Engine, release: Release, spellings: Spellings) -> None:
         self.engine = engine
         self.release = release
-        self.spellings: dict[str, tuple[Flag, bool]] = {}
-        for flag in engine.flags.values():
-            for name, known in flag.names:
-                if release not in known:
-                    continue
-                self.spellings[name] = (flag, False)
-                if flag.kind != "bool" or not name.startswith("--"):
-                    continue
-                for prefix, since in engine.negative_prefixes:
-                    if release in since:
-                        self.spellings[f"--{prefix}{negative_stem(name, prefix)}"] = (flag, True)
+        self.spellings = spellings
+        self._meanings: dict[str, Found | str | None] = {}
 
     def read(self, words: Sequence[Word], state: State) -> Iterator[tuple[str, Value]]:
         """The (field, value) assignments of a command line in order; the first positional word is the model."""
@@ -67,8 +79,11 @@ class CommandLine:
             if has_mark(name):
                 state.open_reason = state.open_reason or _spread_reason(word)
                 continue
-            found = self.find(name, state, word)
-            if found is None:
+            found = self.meaning(name)
+            state.flags_read.add(name)
+            if isinstance(found, str):
+                self._refuse(state, word, found)
+            if not isinstance(found, Found):
                 guessed = True
                 glued = not name.startswith("--") and len(name) > 2
                 if not equals and not glued and at < len(words) and not _looks_like_flag(words[at]):
@@ -98,42 +113,45 @@ class CommandLine:
             self._refuse(state, extra, f"unrecognized arguments: {extra.known}")
         yield self.engine.positional, _scalar(first, first.text, self.engine.positional)
 
-    def find(self, name: str, state: State | None = None, word: Word | None = None) -> Found | None:
-        """The flag a word names: exact, with underscores, or abbreviated. None: not a flag of this release."""
+    def meaning(self, name: str) -> Found | str | None:
+        """The flag a word names (exact, with underscores, or abbreviated), or why the release refuses it.
+
+        None: no release has such a flag. In a refusal, ``RELEASE`` stands for the release.
+        """
+        if name not in self._meanings:
+            if len(self._meanings) >= MOST_MEANINGS:
+                return self._meaning(name)
+            self._meanings[name] = self._meaning(name)
+        return self._meanings[name]
+
+    def _meaning(self, name: str) -> Found | str | None:
         stem, _, member = name.partition(".")
         if stem.startswith("--"):
             stem = "--" + stem[2:].replace("_", "-")
-        spelled = self.spellings.get(stem)
+        spelled = self._spelled(stem)
         if spelled is not None:
             return Found(spelled[0], stem, spelled[1], member)
         if stem in self.engine.removed_flags:
-            self._refuse(state, word, f"vLLM has no {stem}: unrecognized arguments")
-            return None
+            return f"vLLM has no {stem}: unrecognized arguments"
         if stem.startswith("--") and self.engine.abbreviations:
-            fits = sorted({s for s in self.spellings if s.startswith(stem)})
+            flags = {s: self._spelled(s) for s in sorted(self.spellings) if s.startswith(stem)}
+            fits = {s: flag for s, flag in flags.items() if flag is not None}
             if len(fits) == 1:
-                flag, negative = self.spellings[fits[0]]
-                return Found(flag, fits[0], negative, member)
-            if len(fits) > 1 and len({id(self.spellings[s][0]) for s in fits}) > 1:
-                shown = ", ".join(fits[:4])
-                self._refuse(state, word, f"ambiguous option: {stem} could match {shown}")
-                return None
-        known = self._any_release(stem)
-        if known:
-            self._refuse(state, word, f"{self.engine.title} {self.release} has no {stem}: unrecognized arguments")
+                ((spelling, (flag, negative)),) = fits.items()
+                return Found(flag, spelling, negative, member)
+            if len({id(flag) for flag, _ in fits.values()}) > 1:
+                return f"ambiguous option: {stem} could match {', '.join(list(fits)[:4])}"
+        # Where another release knows the spelling, its absence here is a fact and not a gap.
+        if stem in self.spellings:
+            return f"{self.engine.title} {RELEASE} has no {stem}: unrecognized arguments"
         return None
 
-    def _any_release(self, stem: str) -> bool:
-        """Whether another release knows this spelling, so that its absence here is a fact and not a gap."""
-        for flag in self.engine.flags.values():
-            for name, _ in flag.names:
-                if name == stem:
-                    return True
-                if flag.kind == "bool" and name.startswith("--"):
-                    for prefix, _since in self.engine.negative_prefixes:
-                        if stem == f"--{prefix}{negative_stem(name, prefix)}":
-                            return True
-        return False
+    def _spelled(self, spelling: str) -> tuple[Flag, bool] | None:
+        """The flag that a spelling is in this release; the last one that claims it."""
+        for flag, negative, known, since in reversed(self.spellings.get(spelling, [])):
+            if self.release in known and self.release in since:
+                return flag, negative
+        return None
 
     @staticmethod
     def _refuse(state: State | None, word: Word | None, text: str) -> None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 from gdnlint.documents import json_text
-from gdnlint.knowledge.conditions import Truth
+from gdnlint.knowledge.conditions import Test, Truth, tests
 from gdnlint.knowledge.programs import Declared
 from gdnlint.knowledge.releases import Release
 from gdnlint.knowledge.schema import Defect, Engine, Framework, Knowledge, NamedLaunch
 from gdnlint.launches.model import Variant
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import models, program
-from gdnlint.resolve.argv import CommandLine
+from gdnlint.resolve.argv import CommandLine, Spellings, spellings_of
 from gdnlint.resolve.interpolate import lookup as lookup_key
 from gdnlint.resolve.models import Model
-from gdnlint.resolve.program import State, Surroundings
+from gdnlint.resolve.program import RELEASE, State, Surroundings
 from gdnlint.values import Hole, Text, Value
 
 APC = "enable_prefix_caching"
@@ -42,7 +42,7 @@ class Evaluation:
 
     @property
     def refused(self) -> str:
-        return self.state.refused
+        return self.state.refused.replace(RELEASE, str(self.release))
 
     @property
     def combination(self) -> Truth:
@@ -70,18 +70,62 @@ class Setting:
     facts: dict[str, str] = field(default_factory=dict)
 
 
-@lru_cache(maxsize=64)
-def _grammar(engine_id: int, release: Release) -> CommandLine:
-    return CommandLine(_ENGINES[engine_id], release)
+def grammar_of(setting: Setting, release: Release) -> CommandLine:
+    """The command line grammar of a release, made once in a run."""
+    memory, engine = setting.project.memory, setting.engine
+    found = memory.get(("grammar", engine.name, release))
+    if found is None:
+        spellings = memory.get(("spellings", engine.name)) or spellings_of(engine)
+        memory["spellings", engine.name] = spellings
+        found = CommandLine(engine, release, cast("Spellings", spellings))
+        memory["grammar", engine.name, release] = found
+    assert isinstance(found, CommandLine)
+    return found
 
 
-_ENGINES: dict[int, Engine] = {}
+def evaluate_all(
+    variant: Variant, setting: Setting, releases: Sequence[Release], known: Evaluation | None = None
+) -> list[Evaluation]:
+    """``evaluate`` for each of some releases. ``known``: an evaluation of the variant that is there already.
+
+    Most releases do the same with a launch: an evaluation asks little of its release, and stands for every
+    release that gives the same answers.
+    """
+    made: list[tuple[Evaluation, tuple[object, ...]]] = []
+    if known is not None:
+        made.append((known, _answers(known, setting, known.release)))
+    out = []
+    for release in releases:
+        same = next((e for e, answers in made if _gives(e, setting, release, answers)), None)
+        if same is None:
+            same = evaluate(variant, setting, release)
+            made.append((same, _answers(same, setting, release)))
+        out.append(same if same.release == release else replace(same, release=release))
+    return out
 
 
-def grammar_of(engine: Engine, release: Release) -> CommandLine:
-    """The command line grammar of a release, made once."""
-    _ENGINES[id(engine)] = engine
-    return _grammar(id(engine), release)
+def _gives(evaluation: Evaluation, setting: Setting, release: Release, answers: tuple[object, ...]) -> bool:
+    return release == evaluation.release or (
+        not evaluation.state.reads_release and _answers(evaluation, setting, release) == answers
+    )
+
+
+def _answers(evaluation: Evaluation, setting: Setting, release: Release) -> tuple[object, ...]:
+    """What a release answers to all that an evaluation asked of its own."""
+    state, model, grammar = evaluation.state, evaluation.model, grammar_of(setting, release)
+    version = Value(str(release))
+    return (
+        [grammar.meaning(name) for name in state.flags_read],
+        [test.evaluate(lambda _: version) for c in state.release_conditions for test in tests(c) if _of_release(test)],
+        # The text of this refusal differs from release to release.
+        release if model.hybrid and release not in model.known else None,
+        model.caches(release),
+        [release in d.affected for d in setting.engine.defects if evaluation.hybrid is not False],
+    )
+
+
+def _of_release(test: Test) -> bool:
+    return test.reference.startswith("engine:")
 
 
 def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation:
@@ -92,7 +136,7 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
             lookup=names.lookup,
             words=variant.words,
             declared=lambda declared: declared_default(setting.project, setting.directory, declared),
-            grammar=grammar_of(setting.engine, release),
+            grammar=grammar_of(setting, release),
             revision=setting.revision,
             unknown_keys=variant.unknown_keys,
         ),
@@ -188,6 +232,10 @@ class _Names:
         drafter, target = self.state._setting("speculative_config.model"), self.state._setting("model")
         return Value(drafter is not None and target is not None and drafter.plain() == target.plain())
 
+    def feature(self, name: str) -> Value | None:
+        given = self.variant.features.get(name)
+        return Value(given) if given is not None else None
+
     def file(self, _name: str) -> Value | None:
         return self.variant.config
 
@@ -202,6 +250,7 @@ _READERS = {
     "engine": _Names.engine,
     "model": _Names.of_model,
     "launch": _Names.launch,
+    "feature": _Names.feature,
     "file": _Names.file,
     "call": _Names.call,
 }
@@ -280,7 +329,7 @@ def _earlier_models(variant: Variant, history: Sequence[program.Assignment], set
                 names.lookup,
                 (),
                 lambda _: None,
-                grammar_of(setting.engine, setting.engine.releases[-1]),
+                grammar_of(setting, setting.engine.releases[-1]),
                 setting.revision,
             )
         )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gdnlint.knowledge.conditions import Truth
 from gdnlint.knowledge.releases import Release, runs_of
 from gdnlint.knowledge.schema import Engine, Framework, Knowledge, NamedLaunch
-from gdnlint.launches.model import Launch, Variant
+from gdnlint.launches.model import Launch, Variant, VersionHint
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import versions
-from gdnlint.resolve.evaluate import APC, Evaluation, Setting, evaluate, locate
+from gdnlint.resolve.evaluate import APC, Evaluation, Setting, evaluate, evaluate_all, locate
 from gdnlint.resolve.interpolate import lookup as lookup_key
 from gdnlint.resolve.versions import Pin
 from gdnlint.results import Combination
@@ -84,7 +85,22 @@ def resolve(launch: Launch, knowledge: Knowledge, project: Project, settings: Se
                 knowledge, project, launch.directory, knowledge.engines[framework.engine], framework, named, revision,
                 member, settings.aliases, settings.facts,
             )  # fmt: skip
-            yield _one(launch, setting, settings)
+            resolved = _one(_at_member(launch, named, member), setting, settings)
+            if resolved.note != _not_started(named) or resolved.default or len(framework.launches) == 1:
+                yield resolved
+
+
+def _at_member(launch: Launch, named: NamedLaunch, member: str) -> Launch:
+    """A launch that is one of several in a file stands at its own lines of it."""
+    tree = launch.variants[0].tree if launch.variants else None
+    if not member or launch.kind != "recipe" or tree is None:
+        return launch
+    value = lookup_key(tree, ".".join(part for part in (named.at, member) if part), {})
+    if value is None or value.span is None or value.span.source is not launch.span.source:
+        return launch
+    from gdnlint.launches.scalars import block
+
+    return replace(launch, span=block(value))
 
 
 def _members(named: NamedLaunch, launch: Launch) -> list[str]:
@@ -103,7 +119,7 @@ def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
     resolved = Resolved(launch, setting, setting.named.name if len(setting.framework.launches) > 1 else "")
     made: dict[tuple[object, ...], Outcome | str] = {}
     notes: list[str] = []
-    for variant in _with_switches(launch.variants, setting.framework):
+    for variant in _with_switches(launch.variants, setting):
         signature = variant.signature()
         if signature not in made:
             made[signature] = _outcome(variant, setting, settings)
@@ -122,13 +138,50 @@ def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
     return resolved
 
 
-def _with_switches(variants: Sequence[Variant], framework: Framework) -> Iterator[Variant]:
-    """The variants, and the default ones once more with each environment switch that the program itself reads."""
+def _with_switches(variants: Sequence[Variant], setting: Setting) -> Iterator[Variant]:
+    """The variants, and the default ones once more with each switch that the program or its configuration has."""
     yield from variants
     for variant in variants:
-        for name, value in framework.switches:
-            if not variant.when and not variant.guards and name not in variant.env:
+        if variant.when or variant.guards:
+            continue
+        for name, value in setting.framework.switches:
+            if name not in variant.env:
                 yield replace(variant, when={name: value}, env={**variant.env, name: Text.of(value)})
+        for name in _features(variant, setting):
+            if name not in variant.features:
+                yield replace(variant, when={f"feature:{name}": "on"}, features={**variant.features, name: "on"})
+
+
+_MOST_FEATURES = 24
+
+
+def _features(variant: Variant, setting: Setting) -> list[str]:
+    """The switches that a configuration lists."""
+    from gdnlint.resolve.evaluate import _Names
+
+    names = _Names(variant, setting, setting.engine.releases[-1])
+    found: dict[str, None] = {}
+    for reference in setting.named.features:
+        value = names.lookup(reference)
+        data = value.data if value is not None else None
+        members = list(data) if isinstance(data, dict) else [item.data for item in data] if isinstance(data, list) else []
+        found.update(dict.fromkeys(name for name in members if isinstance(name, str)))
+    return list(found)[:_MOST_FEATURES]
+
+
+def _pins(variant: Variant, setting: Setting) -> Iterator[VersionHint]:
+    """What the configuration itself says of the release."""
+    from gdnlint.resolve.evaluate import _Names
+
+    names = _Names(variant, setting, setting.engine.releases[-1])
+    for kind, reference in setting.named.pins:
+        value = names.lookup(reference)
+        if value is None or value.span is None or not isinstance(value.data, str) or not value.data:
+            continue
+        if kind == "image":
+            yield VersionHint(Text.of(value.data, value.span), value.span, "image")
+        else:
+            yield VersionHint(Text.of(f"{setting.engine.package}>={value.data}"), value.span, "requirement")
 
 
 def _no_pin(engine: Engine) -> Pin:
@@ -146,19 +199,19 @@ def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome 
     if settings.vllm_version is not None:
         pin = versions.given(engine, settings.vllm_version)
     if pin is None:
-        pin = versions.find(engine, setting.project, setting.directory, variant.hints, variant.extras)
+        pin = versions.find(engine, setting.project, setting.directory, [*variant.hints, *_pins(variant, setting)], variant.extras)
     first = evaluate(variant, setting, pin.releases[-1])
-    if pin.exact or first.hybrid is False:
+    if not pin.exact and first.hybrid and not any(release in first.model.known for release in pin.releases):
+        # Of several pins side by side, those that cannot run the model are for other launches.
+        pin = Pin(engine.releases, False, f"{pin.text}, none of which knows the model's architecture", None, pin.span)
+        first = evaluate(variant, setting, pin.releases[-1])
+    if pin.exact or (first.hybrid is False and not first.refused):
         outcome = Outcome(variant, pin, [first], first.combination)
     else:
         releases = [r for r in pin.releases if first.model.hybrid is None or r in first.model.known] or list(
             pin.releases
         )
-        evaluations = [evaluate(variant, setting, release) for release in releases[:-1]]
-        if releases[-1] == pin.releases[-1]:
-            evaluations.append(first)
-        else:
-            evaluations.append(evaluate(variant, setting, releases[-1]))
+        evaluations = evaluate_all(variant, setting, releases, first)
         # A release that does not know the launch's flags, or that refuses it otherwise, is not the one that runs it.
         usable = [e for e in evaluations if not e.refused] or evaluations
         outcome = Outcome(variant, pin, usable, _over_releases(usable))
@@ -263,16 +316,26 @@ def _not_launched(variant: Variant, setting: Setting, release: Release) -> str:
             return f"not judged: {case.because}"
     named = setting.named
     if named.when.evaluate(names.lookup) is not True:
-        return f"the {named.name} engine is not started"
+        return _not_started(named)
     if named.engine:
         value = names.lookup(named.engine)
         name = str(value.plain()) if value is not None and value.is_known else ""
-        engine = named.engines.get(name, name) if name and name != "???" else named.default_engine
+        engine = _engine_of(named, name) if name and name != "???" else named.default_engine
         if engine and engine != setting.engine.name:
             other = next((o for o in setting.knowledge.other_engines if o.name == engine), None)
             because = f": {other.because}" if other else ""
             return f"{other.title if other else engine}, left alone{because}"
     return ""
+
+
+def _not_started(named: NamedLaunch) -> str:
+    return f"the {named.name} engine is not started"
+
+
+def _engine_of(named: NamedLaunch, name: str) -> str:
+    """The engine that a configuration's word for it means."""
+    fits = (engine for pattern, engine in named.engines.items() if fnmatchcase(name, pattern))
+    return named.engines.get(name) or next(fits, name)
 
 
 def _revision(framework: Framework, project: Project, directory: Path) -> str:

@@ -5,16 +5,20 @@ The only interpreter there is. It knows operators and references, and no framewo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import Protocol
 
 from gdnlint.knowledge.conditions import Condition, Truth
-from gdnlint.knowledge.programs import Choice, Declared, Expression, Literal, Members, Ref, Step
+from gdnlint.knowledge.programs import Choice, Declared, Expression, Literal, Members, Ref, Step, bind
 from gdnlint.values import Text, Value, Word
 
 Outcome = OneOf["won", "lost", "dropped", "via"]
+
+
+RELEASE = "\U000f1fff"
+"""Stands in a refusal for the release that refuses: releases that differ in nothing else share an evaluation."""
 
 
 @dataclass(slots=True)
@@ -92,6 +96,12 @@ class State:
     reads: list[Value] = field(default_factory=list)
     facts_used: set[str] = field(default_factory=set)
     """The facts outside the files that a step asked for."""
+    flags_read: set[str] = field(default_factory=set)
+    """Words whose meaning as a flag of the release was asked for."""
+    release_conditions: list[Condition] = field(default_factory=list)
+    """Conditions that asked for the release."""
+    reads_release: bool = False
+    """Whether something else than a condition asked for the release."""
 
     # -- references ----------------------------------------------------------------------------------------------------
 
@@ -106,6 +116,7 @@ class State:
         elif kind == "mark":
             value = Value(any(mark.name == name for mark in self.marks))
         else:
+            self.reads_release = self.reads_release or kind == "engine"
             value = self.propagated.get(reference) or self.surroundings.lookup(reference)
         if value is not None and value.span is not None:
             self.reads.append(value)
@@ -121,15 +132,23 @@ class State:
     def test(self, condition: Condition) -> tuple[Truth, tuple[Value, ...]]:
         """A condition's truth and the values with a place that it read."""
         self.reads = []
-        truth = condition.evaluate(self.lookup)
+        truth = self._truth(condition)
         return truth, _distinct(self.reads)
+
+    def _truth(self, condition: Condition) -> Truth:
+        before, self.reads_release = self.reads_release, False
+        truth = condition.evaluate(self.lookup)
+        if self.reads_release:
+            self.release_conditions.append(condition)
+        self.reads_release = before
+        return truth
 
     def evaluate(self, expression: Expression) -> Value | None:
         """An expression's value; None leaves the setting unset."""
         if isinstance(expression, Literal):
             return _plain(expression.data)
         if isinstance(expression, Choice):
-            truth = expression.condition.evaluate(self.lookup)
+            truth = self._truth(expression.condition)
             if truth is None:
                 return Value.unknown("a condition that the files do not decide")
             return self.evaluate(expression.then if truth else expression.otherwise)
@@ -206,12 +225,30 @@ def run(steps: Sequence[Step], state: State, to_the_end: bool = False) -> None:
     for step in steps:
         if state.refused and not to_the_end:
             return
+        if step.each:
+            run(list(_each_member(step, state)), state, to_the_end)
+            continue
         if step.revisions and state.surroundings.revision not in step.revisions:
             continue
         truth, because = state.test(step.when)
         if truth is False:
             continue
         _OPERATIONS[step.operator](step, state, because, truth is None)
+
+
+_MOST_MEMBERS = 200
+
+
+def _each_member(step: Step, state: State) -> Iterator[Step]:
+    """A step that runs over members, once for each of them: the keys of a mapping, the texts of a list."""
+    name, reference = step.each[0]
+    found = state.lookup(reference)
+    data = found.data if found is not None else None
+    if isinstance(data, Text):
+        state.open_reason = state.open_reason or _reason(Value(data), "what the files do not show")
+    members = data if isinstance(data, dict) else [v.data for v in data] if isinstance(data, list) else []
+    for member in [m for m in members if isinstance(m, str)][:_MOST_MEMBERS]:
+        yield bind(step, name, member)
 
 
 def _assignment(step: Step, value: Value | None, because: tuple[Value, ...], conditional: bool) -> Assignment:
@@ -263,6 +300,7 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
     value = state.evaluate(step.operand) if step.operand is not None else None
     if value is None or value.data is None:
         return
+    value = _as_mapping(value)
     if not isinstance(value.data, dict):
         if isinstance(value.data, Text):
             state.open_reason = state.open_reason or _reason(value, "a mapping that the files do not show")
@@ -280,6 +318,17 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
         if conditional:
             member = _undecided(step, member, state, name) or member
         state.assign(name, member, _assignment(step, member, because, conditional))
+
+
+def _as_mapping(value: Value) -> Value:
+    """A text that holds a JSON mapping (``--engine_kwargs '{"a": 1}'``) as the mapping."""
+    if not isinstance(value.data, str | Text):
+        return value
+    from gdnlint.documents import json_text
+
+    text = value.data if isinstance(value.data, Text) else Text.of(value.data, value.span)
+    parsed = json_text.parse(text, value.span, route=value.route, name=value.name)
+    return replace(value, data=parsed.data) if parsed is not None and isinstance(parsed.data, dict) else value
 
 
 def _merge(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:

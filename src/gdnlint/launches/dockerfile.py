@@ -1,0 +1,185 @@
+"""Launches in Dockerfiles: the process of each stage that says what runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from gdnlint.documents.dockerfile import Instruction, instructions
+from gdnlint.launches import containers, scripts
+from gdnlint.launches.commands import mounted
+from gdnlint.launches.compose import interpolate
+from gdnlint.launches.containers import Container
+from gdnlint.launches.context import Context
+from gdnlint.launches.model import Launch, ModelHint
+from gdnlint.launches.scalars import runs, split
+from gdnlint.launches.scripts import Found
+from gdnlint.source import Fragment, Source, Span
+from gdnlint.values import Text, Word
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a stage has come to."""
+
+    image: Text
+    span: Span
+    env: dict[str, Text] = field(default_factory=dict)
+    entrypoint: tuple[Word, ...] | None = None
+    command: tuple[Word, ...] = ()
+    files: tuple[ModelHint, ...] = ()
+    shell: tuple[str, ...] = ("/bin/sh", "-c")
+    said: tuple[Span, ...] = ()
+    """Its own ENTRYPOINT and CMD."""
+
+
+def launches(source: Source, context: Context) -> list[Launch]:
+    """The engines that a Dockerfile's stages start."""
+    parsed = list(instructions(source))
+    directory = source.file.parent
+
+    def find(inner: Context) -> Iterator[Found]:
+        for stage in _stages(parsed, inner):
+            if not stage.said:
+                continue
+            span = Span(source, min(s.start for s in stage.said), max(s.end for s in stage.said))
+            made = Container(
+                span, stage.command, stage.entrypoint, stage.image, stage.span, stage.env, mounts=stage.files
+            )
+            yield from containers.found(made, inner, directory)
+
+    return scripts.explore(find, context, directory, containers.KIND)
+
+
+def _stages(parsed: list[Instruction], context: Context) -> Iterator[Stage]:
+    arguments: dict[str, Text] = {}
+    named: dict[str, Stage] = {}
+    stage: Stage | None = None
+    name = ""
+    for instruction in parsed:
+        text = Text(tuple(runs(instruction.body)))
+        if instruction.name == "ARG":
+            key, value = _assigned(text)
+            outside = context.env.get(key)
+            default = value if value is not None else arguments.get(key)
+            if outside is not None:
+                arguments[key] = Text.of(outside)
+            elif default is not None:
+                arguments[key] = _filled(default, arguments, stage)
+            continue
+        if instruction.name == "FROM":
+            if stage is not None:
+                named[name] = stage
+                yield stage
+            stage, name = _from(text, instruction, arguments, named)
+            continue
+        if stage is not None:
+            stage = _after(stage, instruction, text, arguments)
+    if stage is not None:
+        yield stage
+
+
+def _from(
+    text: Text, instruction: Instruction, arguments: dict[str, Text], named: dict[str, Stage]
+) -> tuple[Stage, str]:
+    words = [w for w in split(_filled(text, arguments, None), instruction.span) if not (w.known or "").startswith("--")]
+    image = words[0].text if words else Text()
+    name = (words[2].known or "") if len(words) > 2 else ""
+    parent = named.get(image.marked())
+    if parent is not None:
+        return replace(parent, said=()), name.lower()
+    return Stage(image, words[0].span if words else instruction.span), name.lower()
+
+
+def _after(stage: Stage, instruction: Instruction, text: Text, arguments: dict[str, Text]) -> Stage:
+    if instruction.name == "ENV":
+        return replace(stage, env={**stage.env, **dict(_variables(text, instruction.span, arguments, stage))})
+    if instruction.name == "SHELL":
+        words = _exec(instruction.body)
+        return replace(stage, shell=tuple(w.known or "" for w in words)) if words else stage
+    if instruction.name in ("COPY", "ADD"):
+        return replace(stage, files=(*stage.files, *_copied(_filled(text, arguments, stage), instruction.span)))
+    if instruction.name not in ("ENTRYPOINT", "CMD"):
+        return stage
+    words = _exec(instruction.body)
+    shell = words is None
+    if words is None:
+        at = instruction.span
+        words = (*(Word(Text.of(word), at) for word in stage.shell), Word(_trimmed(text), at))
+    if instruction.name == "CMD":
+        return replace(stage, command=words, said=(*stage.said, instruction.span))
+    # A new entrypoint resets the command of the parent; one in shell form takes no command at all.
+    kept = stage.command if stage.said and not shell else ()
+    return replace(stage, entrypoint=words, command=kept, said=(*stage.said, instruction.span))
+
+
+def _copied(text: Text, span: Span) -> Iterator[ModelHint]:
+    words = [word for word in split(text, span) if not (word.known or "").startswith("--")]
+    for word in words[:-1]:
+        hint = mounted(word.text + Text.of(":") + words[-1].text, span)
+        if hint is not None:
+            yield hint
+
+
+def _exec(body: Fragment) -> tuple[Word, ...] | None:
+    """The words of a JSON array; None for the shell form."""
+    text = body.text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        data = json.loads(text.replace("\n", " "))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, list) or not all(isinstance(item, str) for item in data):
+        return None
+    out = []
+    for item, match in zip(data, _STRING.finditer(body.text), strict=False):
+        span = body.span(match.start(), match.end())
+        inner = body.cut(match.start() + 1, match.end() - 1)
+        pieces = tuple(runs(inner)) if inner.text == item else ()
+        out.append(Word(Text(pieces) if pieces or not item else Text.of(item, span), span))
+    return tuple(out)
+
+
+def _trimmed(text: Text) -> Text:
+    marked = text.marked()
+    return text.cut(len(marked) - len(marked.lstrip()))
+
+
+def _assigned(text: Text) -> tuple[str, Text | None]:
+    marked = text.marked()
+    name, equals, _ = marked.partition("=")
+    value = text.cut(len(name) + 1) if equals else None
+    if value is not None and value.pieces:
+        words = split(value, value.pieces[0].span) if value.pieces[0].span is not None else ()
+        value = words[0].text if words else Text()
+    return name.strip(), value
+
+
+def _variables(text: Text, span: Span, arguments: dict[str, Text], stage: Stage) -> Iterator[tuple[str, Text]]:
+    """``A=1 B=2``, and the old ``A 1``."""
+    words = split(_filled(text, arguments, stage), span)
+    if words and "=" not in words[0].text.marked():
+        marked = text.marked().strip()
+        name, _, _ = marked.partition(" ")
+        at = text.marked().find(name) + len(name)
+        yield name, _trimmed(_filled(text.cut(at), arguments, stage))
+        return
+    for word in words:
+        name, equals, _ = word.text.marked().partition("=")
+        if equals:
+            yield name, word.text.cut(len(name) + 1)
+
+
+def _filled(text: Text, arguments: dict[str, Text], stage: Stage | None) -> Text:
+    """``$X`` and ``${X:-default}`` as the builder replaces them."""
+
+    def variable(name: str, _span: Span | None, _default: Text | None) -> Text | None:
+        found = stage.env.get(name) if stage is not None else None
+        return found if found is not None else arguments.get(name)
+
+    return interpolate(text, variable)
