@@ -38,12 +38,19 @@ class View:
     mark: Mark | None = None
 
     def lookup(self, reference: str) -> Value | None:
-        """``launch:`` names the verdict; everything else is as the engine's program left it."""
+        """``launch:`` names the verdict; everything else is as the engine's program left it.
+
+        ``defect:D8`` holds for what the report speaks of, ``defect:D8.somewhere`` on some release that may run it.
+        ``launch:release`` is the release that the report speaks of, also where no pin says it: ``engine:version`` is
+        absent then.
+        """
         kind, _, name = reference.partition(":")
         if kind == "launch":
             return self._launch(name)
         if kind == "defect":
-            return Value(any(d.id == name for d in self.outcome.shown.defects))
+            identity, _, where = name.partition(".")
+            spoken_of = self.outcome.evaluations if where == "somewhere" else [self.outcome.shown]
+            return Value(any(d.id == identity for e in spoken_of for d in e.defects))
         if kind == "engine":
             return Value(self.outcome.pin.value) if self.outcome.pin.exact else None
         if kind == "mark" and self.mark is not None:
@@ -59,6 +66,7 @@ class View:
             "combination": self.combination,
             "refused": bool(refused_everywhere(self.outcome)),
             "version_known": self.outcome.pin.exact,
+            "release": str(shown.release),
             "corrupting": any(d.corrupts for d in shown.defects),
             "flips": flips(self.resolved, self.outcome) if name == "flips" else False,
         }
@@ -67,6 +75,8 @@ class View:
 
 def refused_everywhere(outcome: Outcome) -> str:
     """Why no release it may run on starts it; empty if one does."""
+    if not outcome.pin.covered:
+        return ""
     reasons = [e.refused for e in outcome.evaluations]
     return reasons[-1] if reasons and all(reasons) else ""
 
@@ -162,7 +172,7 @@ def _finding(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str])
     named = describe.ingredients(view.outcome)
     case = _case(rule, view)
     words = _words(view, named)
-    words["says"] = case.says
+    words["says"] = case.says.format_map(words)
     span, label = _anchor(rule, view, named)
     related = _related(rule, view, named, span)
     message = rule.message.format_map(words)
@@ -195,12 +205,28 @@ def _confidence(rule: Rule, view: View) -> Confidence:
     return min(rule.precision, view.outcome.shown.model.confidence, key=order.index)
 
 
-class _Words(dict[str, str]):
+class _Words(dict[str, "str | _Settings"]):
     def __missing__(self, key: str) -> str:
         return "{" + key + "}"
 
 
-def _words(view: View, named: dict[str, Ingredient]) -> dict[str, str]:
+class _Settings(dict[str, str]):
+    """``{set[FIELD]}`` in a text: the value of a setting; ``{why[FIELD]}``: what gave it."""
+
+    def __init__(self, outcome: Outcome, why: bool) -> None:
+        super().__init__()
+        self.outcome, self.why = outcome, why
+
+    def __missing__(self, field: str) -> str:
+        state = self.outcome.shown.state
+        if not self.why:
+            return describe.show(state._setting(field))
+        slot = state.settings.get(field)
+        last = next((a for a in reversed(slot.history) if a.outcome == "won"), None) if slot is not None else None
+        return describe.how(last) if last is not None else "unset"
+
+
+def _words(view: View, named: dict[str, Ingredient]) -> _Words:
     """What a rule's texts may name."""
     outcome, shown = view.outcome, view.outcome.shown
     engine = view.resolved.setting.engine if view.resolved.setting else None
@@ -220,6 +246,8 @@ def _words(view: View, named: dict[str, Ingredient]) -> dict[str, str]:
         method=method.partition(",")[0],
         version=pinned,
         pin=outcome.pin.text,
+        set=_Settings(outcome, why=False),
+        why=_Settings(outcome, why=True),
         hybrid=named["hybrid"].sentence,
         speculation=named["speculation"].sentence,
         prefix_caching=named["prefix_caching"].sentence,
@@ -253,7 +281,11 @@ def _places_of(anchor: str, view: View, named: dict[str, Ingredient]) -> Iterato
             yield from describe._assigned(slot, name)
     elif kind == "mark" and view.mark is not None:
         value = view.mark.other if name == "other" else view.mark.value
-        label = {"other": "the typed setting, which is replaced", "value": "this has no effect"}.get(
+        label = {
+            "other": "the typed setting, which is replaced",
+            "value": "this has no effect",
+            "bypassed": "this does not reach the engine of this role",
+        }.get(
             name, view.mark.field
         )
         yield from describe._places(value, "this one wins" if name == "winner" else label)
@@ -283,7 +315,7 @@ def _chain(view: View) -> Iterator[Related]:
                 yield Related(step.span, f"{name}: {step.what}")
 
 
-def _notes(rule: Rule, view: View, words: dict[str, str]) -> Iterator[str]:
+def _notes(rule: Rule, view: View, words: _Words) -> Iterator[str]:
     setting = view.resolved.setting
     for note in rule.notes:
         if note == "ingredients":

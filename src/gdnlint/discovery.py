@@ -68,6 +68,7 @@ KINDS = (
         content=re.compile(rb"(?:.*\n)*?(?:from [\w.]+ import |import [\w.]+\s|def \w+\(|class \w+)"),
     ),
     Kind("dockerfile", (".dockerfile",), ("dockerfile", "dockerfile.*", "containerfile", "containerfile.*")),
+    Kind("toml", (".toml",)),
     Kind("markdown", (".md", ".mdx", ".markdown")),
 )
 """A new kind is a row. The first that says yes is taken."""
@@ -77,7 +78,6 @@ FOREIGN = frozenset(
         ".rst",
         ".json",
         ".jsonl",
-        ".toml",
         ".ini",
         ".cfg",
         ".ipynb",

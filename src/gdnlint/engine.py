@@ -121,6 +121,12 @@ def _python(source: Source, context: Context) -> list[Launch]:
     return calls.launches(source, context)
 
 
+def _toml(source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import toml_recipes
+
+    return toml_recipes.launches(source, context)
+
+
 def _markdown(source: Source, context: Context) -> list[Launch]:
     from gdnlint.launches import fences
 
@@ -138,6 +144,7 @@ _FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
     "yaml": _yaml,
     "python": _python,
     "markdown": _markdown,
+    "toml": _toml,
     "dockerfile": _dockerfile,
 }
 

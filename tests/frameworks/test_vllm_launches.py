@@ -185,9 +185,9 @@ FIXES = {
     "a flag is added": (serve(MTP), serve(f"{MTP} {NO_APC}")),
     "a flag is replaced": (serve(f"{APC} {MTP}"), serve(f"{NO_APC} {MTP}")),
     "behind a continued line": (serve(f"\\\n    {MTP}"), serve(f"\\\n    {MTP} \\\n    {NO_APC}")),
-    "where the flag's own text is written": (
+    "a variable that others may use is left alone": (
         f"CACHE={APC}\n" + serve(f"$CACHE {MTP}"),
-        f"CACHE={NO_APC}\n" + serve(f"$CACHE {MTP}"),
+        f"CACHE={APC}\n" + serve(f"$CACHE {MTP} {NO_APC}"),
     ),
 }
 

@@ -114,7 +114,7 @@ def test_launches_without_findings_are_listed_on_demand() -> None:
 
 def test_a_refused_launch() -> None:
     report = serve()
-    report.launches = [replace(report.launches[0], refused="vLLM 0.28.0 has no flag --x")]
+    report.launches = [report.launches[0]._replace(refused="vLLM 0.28.0 has no flag --x")]
     launch = document(report, every_launch=True)["launches"][0]  # type: ignore[index]
     assert (launch["startup"], launch["startup_reason"]) == ("refused", "vLLM 0.28.0 has no flag --x")
 
@@ -138,7 +138,7 @@ def test_diagnostics_have_a_place_if_one_is_known() -> None:
 )
 def test_every_value_that_yaml_can_hold_is_json(value: object, expected: object) -> None:
     report = serve()
-    report.launches = [replace(report.launches[0], settings={"x": Setting(value, "known")})]
+    report.launches = [report.launches[0]._replace(settings={"x": Setting(value, "known")})]
     launch = document(report, every_launch=True)["launches"][0]  # type: ignore[index]
     assert launch["settings"]["x"]["value"] == expected
 
@@ -149,7 +149,7 @@ def test_the_same_report_is_the_same_text() -> None:
         report.findings = [replace(report.findings[0], when={"B": "1", "A": "2"})]
     second.findings = [replace(second.findings[0], when={"A": "2", "B": "1"})]
     second.launches = [
-        replace(launch, settings=dict(reversed(list(launch.settings.items())))) for launch in second.launches
+        launch._replace(settings=dict(reversed(list(launch.settings.items())))) for launch in second.launches
     ]
     assert json_v1.render(first, True) == json_v1.render(second, True)
 

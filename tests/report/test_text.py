@@ -108,9 +108,7 @@ def test_diagnostics() -> None:
     ],
 )
 def test_a_clean_run_says_what_was_looked_at(files: int, combinations: list[str], expected: str) -> None:
-    from dataclasses import replace
-
-    launches = [replace(serve().launches[0], combination=combination) for combination in combinations]  # type: ignore[arg-type]
+    launches = [serve().launches[0]._replace(combination=combination) for combination in combinations]  # type: ignore[arg-type]
     assert shown(Report(launches=launches, files=files)).splitlines()[-1] == expected
 
 
@@ -129,10 +127,8 @@ def test_the_environment_is_said_once() -> None:
 
 
 def test_undecided_launches_are_few_unless_asked_for() -> None:
-    from dataclasses import replace
-
     undecided, present = serve().launches
-    report = Report(launches=[present] + [replace(undecided, id=str(number)) for number in range(8)], files=2)
+    report = Report(launches=[present] + [undecided._replace(id=str(number)) for number in range(8)], files=2)
     few = shown(report).splitlines()
     assert few[4:] == [
         "undecided: conf/base.yaml:1  prefix caching is off before vLLM 0.28.0, on from it; no version found",
@@ -239,8 +235,6 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\x08\x9b31m\u202e\u2066\u200b\u2028\x7f\ue00
 
 def test_no_control_character_of_a_linted_file_reaches_the_terminal() -> None:
     """Every string that can come from a linted file, in every text format."""
-    from dataclasses import replace
-
     source = Source(f"a{HOSTILE}\n.sh", f"x={HOSTILE} vllm\n")
     span = cut(source, "vllm")
     found = finding(
@@ -253,12 +247,11 @@ def test_no_control_character_of_a_linted_file_reaches_the_terminal() -> None:
         when={f"N{HOSTILE}": HOSTILE},
     )
     launch = serve().launches[1]
-    step = replace(launch.settings["model"].provenance[0], what=HOSTILE, value=HOSTILE, span=span, source=HOSTILE)
-    setting = replace(launch.settings["model"], value={HOSTILE: [HOSTILE]}, provenance=(step,), reason=HOSTILE)
-    ingredient = replace(launch.ingredients["hybrid"], sentence=HOSTILE, places=((span, HOSTILE),))
+    step = launch.settings["model"].provenance[0]._replace(what=HOSTILE, value=HOSTILE, span=span, source=HOSTILE)
+    setting = launch.settings["model"]._replace(value={HOSTILE: [HOSTILE]}, provenance=(step,), reason=HOSTILE)
+    ingredient = launch.ingredients["hybrid"]._replace(sentence=HOSTILE, places=((span, HOSTILE),))
     states: tuple[State, ...] = ("known", "conditional", "unknown")
-    launch = replace(
-        launch,
+    launch = launch._replace(
         span=span,
         kind=HOSTILE,
         engine=HOSTILE,
@@ -267,12 +260,12 @@ def test_no_control_character_of_a_linted_file_reaches_the_terminal() -> None:
         refused=HOSTILE,
         note=HOSTILE,
         ingredients={"hybrid": ingredient},
-        version=replace(launch.version, value=HOSTILE, provenance=HOSTILE, span=span),
-        settings={HOSTILE + state: replace(setting, state=state) for state in states},
-        scenarios=(replace(launch.scenarios[0], when={HOSTILE: HOSTILE}),),
+        version=launch.version._replace(value=HOSTILE, provenance=HOSTILE, span=span),
+        settings={HOSTILE + state: setting._replace(state=state) for state in states},
+        scenarios=(launch.scenarios[0]._replace(when={HOSTILE: HOSTILE}),),
     )
     diagnostics = [Diagnostic("x", HOSTILE, HOSTILE), Diagnostic("x", HOSTILE, HOSTILE, span)]
-    report = Report([found], [launch, replace(launch, combination="undecided")], diagnostics, 1)
+    report = Report([found], [launch, launch._replace(combination="undecided")], diagnostics, 1)
     for output in (
         shown(report),
         shown(report, launches="all"),

@@ -12,8 +12,11 @@ from gdnlint.values import Value
 
 
 def command(fix: FixText, now: Value | None, place: Insertion, launch: Span) -> tuple[Edit, ...]:
-    """A flag or override: the word that sets it replaced where it stands literally, else one added behind."""
-    if now is not None and now.span is not None and now.span.source is launch.source and _is_literal(fix, now.span):
+    """A flag or override: the word that sets it replaced where it stands in the launch itself, else one added behind.
+
+    What a variable or array holds is not touched: other launches may use it too, and the last word wins.
+    """
+    if now is not None and now.span is not None and _stands_in(now.span, launch) and _is_literal(fix, now.span):
         return (Edit(now.span, fix.text),)
     span = place.span
     at = Span(span.source, span.end, span.end)
@@ -34,6 +37,10 @@ def _item(text: str, last: Span) -> Edit:
     before = source.line(source.position(last.start)[0])
     newline = "\r\n" if source.text[end : end + 1] == "\r" else "\n"
     return Edit(Span(source, end, end), f"{newline}{before[: before.index('-') + 1]} {text}")
+
+
+def _stands_in(span: Span, launch: Span) -> bool:
+    return span.source is launch.source and launch.start <= span.start and span.end <= launch.end
 
 
 def _is_literal(fix: FixText, span: Span) -> bool:

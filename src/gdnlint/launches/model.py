@@ -18,7 +18,7 @@ class VersionHint:
     """An image, ``vllm==0.27.1``, a tag."""
     span: Span
     kind: str
-    """``image``, ``requirement``."""
+    """``image``, ``requirement`` (a package that the command installs), ``minimum`` (a requirement of the configuration)."""
 
 
 @dataclass(frozen=True, slots=True)

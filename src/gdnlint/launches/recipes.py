@@ -33,9 +33,11 @@ def launches(source: Source, context: Context) -> list[Launch]:
     return _recipe(source, loaded, root, framework, context)
 
 
-def recognise(root: Value, context: Context) -> Framework | None:
+def recognise(root: Value, context: Context, toml: bool = False) -> Framework | None:
     """The framework whose recipe a mapping is: all keys of one of its alternatives are there."""
     for framework in context.knowledge.frameworks:
+        if (framework.dialect == "pydantic_toml") is not toml:
+            continue
         recognised = framework.recognise
         if any(_has(root, key) for key in recognised.not_recipe):
             continue
@@ -63,7 +65,7 @@ def _config_file(source: Source, framework: Framework, context: Context) -> list
     if root is None:
         return []
     variant = Variant(config=root, own=root, insertion=_insertion(source, root))
-    return [Launch(_whole(source), "config file", framework, None, source.file.parent, [variant])]
+    return [Launch(whole(source), "config file", framework, None, source.file.parent, [variant])]
 
 
 def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, context: Context) -> list[Launch]:
@@ -83,11 +85,11 @@ def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, c
         # Its keys alone looked like a recipe, but with all it inherits it is none of this framework.
         return []
     context.report(found.problems)
-    variant = Variant(tree=tree, base=tree, own=root, unknown_keys=found.missing, insertion=_insertion(source, root), features=_features(context))
-    return [Launch(_whole(source), "recipe", framework, None, source.file.parent, [variant])]
+    variant = Variant(tree=tree, base=tree, own=root, unknown_keys=found.missing, insertion=_insertion(source, root), features=features(context))
+    return [Launch(whole(source), "recipe", framework, None, source.file.parent, [variant])]
 
 
-def _features(context: Context) -> dict[str, str]:
+def features(context: Context) -> dict[str, str]:
     """The switches of recipes that the user said are on."""
     given = context.answers.items()
     return {name.removeprefix("feature:"): value for name, value in given if name.startswith("feature:")}
@@ -98,7 +100,7 @@ def _config_root(file: Path, search: list[Path]) -> Path | None:
     return next((place for place in search if place in file.parents and file.parent == place), None)
 
 
-def _whole(source: Source) -> Span:
+def whole(source: Source) -> Span:
     """The file without blank lines and comments at its start and end."""
     text = source.text
     start = 0

@@ -90,6 +90,22 @@ def none(loader: Loader, file: Path) -> Inherited:
     return Inherited(root, problems, "", (file,))
 
 
+def toml_file(project: Project, file: Path) -> Inherited:
+    """A TOML file by itself."""
+    from gdnlint.documents import toml
+
+    key = ("toml", file)
+    if key not in project.memory:
+        try:
+            project.memory[key] = toml.load(project.source(file))
+        except Unreadable as error:
+            project.memory[key] = (None, [error.problem])
+    root, problems = project.memory[key]  # type: ignore[misc]
+    if root is None:
+        return Inherited(Value({}), problems, f"{project.display(file)}, which could not be read", (file,))
+    return Inherited(root, problems, "", (file,))
+
+
 def _unread(loader: Loader, file: Path) -> str:
     return f"{loader.project.display(file)}, which could not be read"
 

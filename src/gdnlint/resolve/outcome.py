@@ -181,7 +181,7 @@ def _pins(variant: Variant, setting: Setting) -> Iterator[VersionHint]:
         if kind == "image":
             yield VersionHint(Text.of(value.data, value.span), value.span, "image")
         else:
-            yield VersionHint(Text.of(f"{setting.engine.package}>={value.data}"), value.span, "requirement")
+            yield VersionHint(Text.of(f"{setting.engine.package}>={value.data}"), value.span, "minimum")
 
 
 def _no_pin(engine: Engine) -> Pin:

@@ -29,6 +29,8 @@ class Pin:
     value: str | None = None
     """The release as written, if there is one."""
     span: Span | None = None
+    covered: bool = True
+    """Whether the knowledge reaches back to it: what an older release refuses at start is not known."""
 
     @property
     def is_open(self) -> bool:
@@ -65,11 +67,13 @@ def _exact(engine: Engine, release: Release, where: str, span: Span | None) -> P
     older = [known for known in engine.releases if known <= release]
     nearest = older[-1] if older else engine.releases[0]
     text = where if nearest == release else f"{where}; not among the releases known here, judged as {nearest}"
-    return Pin((nearest,), True, text, str(release), span)
+    return Pin((nearest,), True, text, str(release), span, covered=bool(older))
 
 
 def _from_hint(engine: Engine, hint: VersionHint) -> Pin | None:
     """A pin from the launch's own words; an image of this engine without a usable tag is an open pin that says so."""
+    if hint.kind == "minimum":
+        return _requirement(engine, hint.text.known or "", "the recipe", hint.span)
     if hint.kind == "requirement":
         known = hint.text.known
         return _requirement(engine, known, "in the command", hint.span) if known else None
