@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gdnlint.discovery import discover
+from gdnlint.discovery import KINDS, discover
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-KNOWN = "yaml, shell, python, dockerfile, markdown"
+KNOWN = ", ".join(kind.name for kind in KINDS)
 
 
 def write(path: str, text: str = "") -> Path:

@@ -220,7 +220,7 @@ class _Settings(dict[str, str]):
     def __missing__(self, field: str) -> str:
         state = self.outcome.shown.state
         if not self.why:
-            return describe.show(state._setting(field))
+            return describe.show(state.value_of(field))
         slot = state.settings.get(field)
         last = next((a for a in reversed(slot.history) if a.outcome == "won"), None) if slot is not None else None
         return describe.how(last) if last is not None else "unset"
@@ -232,7 +232,7 @@ def _words(view: View, named: dict[str, Ingredient]) -> _Words:
     engine = view.resolved.setting.engine if view.resolved.setting else None
     title = engine.title if engine else ""
     pinned = f"{title} {outcome.pin.value}" if outcome.pin.value else f"an unknown {title} version"
-    speculative = shown.state._setting(SPECULATION)
+    speculative = shown.state.value_of(SPECULATION)
     method = (
         describe.drafting(speculative)
         if speculative is not None and isinstance(speculative.data, dict)
@@ -278,19 +278,17 @@ def _places_of(anchor: str, view: View, named: dict[str, Ingredient]) -> Iterato
     elif kind == "set":
         slot = view.outcome.shown.state.settings.get(name)
         if slot is not None:
-            yield from describe._assigned(slot, name)
+            yield from describe.assigned(slot, name)
     elif kind == "mark" and view.mark is not None:
         value = view.mark.other if name == "other" else view.mark.value
         label = {
             "other": "the typed setting, which is replaced",
             "value": "this has no effect",
             "bypassed": "this does not reach the engine of this role",
-        }.get(
-            name, view.mark.field
-        )
-        yield from describe._places(value, "this one wins" if name == "winner" else label)
+        }.get(name, view.mark.field)
+        yield from describe.places(value, "this one wins" if name == "winner" else label)
     elif kind == "refused":
-        yield from describe._places(view.outcome.shown.state.refused_at, "refused")
+        yield from describe.places(view.outcome.shown.state.refused_at, "refused")
 
 
 def _related(rule: Rule, view: View, named: dict[str, Ingredient], primary: Span) -> list[Related]:

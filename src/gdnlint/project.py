@@ -52,6 +52,10 @@ class Project:
         real = self._real(os.fspath(path))
         return real == str(self.root) or real.startswith(str(self.root) + os.sep)
 
+    def real(self, path: Path) -> Path:
+        """A path with its symbolic links resolved."""
+        return Path(self._real(os.fspath(path)))
+
     def _real(self, path: str) -> str:
         """``os.path.realpath``. Many files of few folders are asked for, so those of folders are kept."""
         folder, _, name = path.rpartition("/")

@@ -290,5 +290,5 @@ def test_severity_follows_the_defects_of_the_release(
 def test_the_old_runner_keeps_the_error_on_new_releases(tmp_path: Path) -> None:
     script = {"serve.sh": f"VLLM_USE_V2_MODEL_RUNNER=0 vllm serve {HYBRID} {MTP}\n"}
     found = launch(tmp_path, script, "--vllm-version", "0.33.0")
-    (finding,) = found["findings"]
-    assert (finding["rule"], finding["severity"], value(found, "model_runner")) == ("GDN001", "error", "v1")
+    assert ("GDN001", "error") in [(finding["rule"], finding["severity"]) for finding in found["findings"]]
+    assert value(found, "model_runner") == "v1"

@@ -7,6 +7,7 @@ each key stands. A table's place is its header, a key's is ``key = value``.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,11 +42,9 @@ def load(source: Source) -> tuple[Value | None, list[Problem]]:
     except (ValueError, RecursionError) as error:
         return None, [Problem("syntax", f"{source.path} is not TOML: {error}", source.span(0, 0))]
     scan = _Scan(text, 1 if text.startswith("\ufeff") else 0)
-    try:
+    # Where the reader takes a file and the scan does not follow it, places are the file's.
+    with suppress(_Lost, RecursionError):
         scan.document()
-    except (_Lost, RecursionError):
-        # The reader takes the file and the scan does not follow it: places are then the file's.
-        pass
     return _value(data, (), scan.spans, source, 0), []
 
 
@@ -210,5 +209,5 @@ class _Scan:
                 continue
             start = self.at
             self.value((*path, number), depth + 1)
-            self.spans[(*path, number)] = (start, self.at)
+            self.spans[path + (number,)] = (start, self.at)  # noqa: RUF005 - no star in an index before Python 3.11
             number += 1

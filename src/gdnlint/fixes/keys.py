@@ -12,6 +12,8 @@ from gdnlint.values import Value
 
 def edit(fix: FixText, tree: Value | None, now: Value | None, source: Source) -> tuple[Edit, ...]:
     """The edit for a recipe or configuration file; only the launch's own file is ever changed."""
+    if fix.text.startswith("--"):
+        return _item(fix, now, source)
     name, _, literal = fix.text.partition(": ")
     if now is not None and now.span is not None and now.span.source is source and now.route == "key":
         return _replaced(fix, name, literal, now.span)
@@ -21,6 +23,17 @@ def edit(fix: FixText, tree: Value | None, now: Value | None, source: Source) ->
     if written is not None:
         return _replaced(fix, name, literal, written)
     return _added(name.split(".") if "." in name else [name], literal, tree, source)
+
+
+def _item(fix: FixText, now: Value | None, source: Source) -> tuple[Edit, ...]:
+    """A word in a list of words, replaced; where another one belongs in the file, a person has to say."""
+    if now is None or now.span is None or now.span.source is not source:
+        return ()
+    text = now.span.text
+    quote = text[:1] if text[:1] in ("'", '"') and text.endswith(text[:1]) else ""
+    if text.strip(quote or None) not in fix.replaces:
+        return ()
+    return (Edit(now.span, f"{quote}{fix.text}{quote}"),)
 
 
 def _written(name: str, fix: FixText, tree: Value, source: Source) -> Span | None:

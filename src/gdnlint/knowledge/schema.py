@@ -190,6 +190,8 @@ class FixText(NamedTuple):
     text: str
     when: Condition
     replaces: tuple[str, ...] = ()
+    launches: tuple[str, ...] = ()
+    """The named launches that it is for; empty: all. ``$at`` in its text is a launch's own path of keys."""
     at: str = ""
     """Of a keyword: the argument whose mapping takes it (``engine_kwargs``); empty: the call itself."""
 
@@ -635,6 +637,7 @@ def _fix_text(table: Table) -> FixText:
         text=table.text("text"),
         when=condition(table, "when"),
         replaces=table.texts("replaces"),
+        launches=table.texts("launches"),
         at=table.text("at", ""),
     )
     table.done()

@@ -10,7 +10,7 @@ from gdnlint.documents.shell import Script
 from gdnlint.knowledge.schema import CallForm, Framework, Knowledge, OtherEngine
 from gdnlint.launches import scripts
 from gdnlint.launches.commands import recognise, unwrap
-from gdnlint.launches.context import Alternative, Context, alternatives
+from gdnlint.launches.context import Alternative, Context, affords, alternatives
 from gdnlint.launches.model import Insertion, Launch, Variant
 from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Fragment, Source
@@ -43,8 +43,12 @@ def launches(source: Source, context: Context) -> list[Launch]:
     _collect(made, first.calls, Alternative(World(), {}, {}), context, source.file.parent, known)
     if not first.questions or not context.explores(source.text):
         return [scripts.without_repeats(launch) for launch in made.values()]
+    steps = first.steps
     for alternative in alternatives(first.questions, context.knowledge.scenario_words):
+        if not affords(alternative, steps):
+            continue
         run = module.run(context.world(alternative.world), wanted.__contains__)
+        steps += run.steps
         _collect(made, run.calls, alternative, context, source.file.parent, known)
     return [scripts.without_repeats(launch) for launch in made.values()]
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from gdnlint.documents.yaml import Scalars
     from gdnlint.resolve.inherit import Loader
 
+MOST_STEPS = 20_000
+"""Commands, or expressions and statements of Python, that the runs of one file may take together before no more
+scenario of it is tried. The default scenario is always read, and those that tell the most come first."""
+
 MOST_SCENARIOS = 24
 """Environment switches and arguments that are tried for one file, a value each."""
 MOST_GUARDS = 16
@@ -33,6 +37,8 @@ class Context:
     problems: list[Problem] = field(default_factory=list)
     scenario: World = field(default_factory=World)
     """What differs from the default scenario in this pass over the file."""
+    steps: int = 0
+    """What the scripts of this pass took."""
     asked: list[Question] = field(default_factory=list)
     """What this pass asked about, scripts inside of scripts included."""
     passed: dict[str, str] = field(default_factory=dict)
@@ -61,7 +67,7 @@ class Context:
 
     def within(self, scenario: World) -> Context:
         """The surroundings of one more pass over the file, in another scenario."""
-        return replace(self, scenario=scenario, asked=[], problems=[])
+        return replace(self, scenario=scenario, asked=[], problems=[], steps=0)
 
     def ask(self, questions: Iterable[Question]) -> None:
         for question in questions:
@@ -108,6 +114,14 @@ def alternatives(questions: list[Question], telling: Sequence[str] = ()) -> Iter
         answer = {question.name: witness}
         world = World({}, answer) if ":" in question.name else World(answer, {})
         yield Alternative(world, answer, {})
+
+
+def affords(alternative: Alternative, steps: int) -> bool:
+    """Whether one more scenario is tried after the runs of a file took so many steps.
+
+    Conditions that the files do not decide go first, and leave a share to switches.
+    """
+    return steps < (MOST_STEPS // 2 if alternative.guards else MOST_STEPS)
 
 
 def _one_line(text: str, limit: int = 70) -> str:

@@ -242,6 +242,7 @@ class _Reading:
         run = run_script(
             script, self.context.world(World(texts=self.env)), project=self.context.project, directory=directory
         )
+        self.context.steps += run.steps
         self.context.ask(q for q in run.questions if q.name not in self.env)
         for found in scripts.in_run(run, self.context, directory):
             env = {**self.env, **found.command.env}

@@ -88,6 +88,7 @@ def _shell(fence: Fence, source: Source, context: Context) -> list[Launch]:
 
     def find(inner: Context) -> Iterator[Found]:
         run = run_script(script, inner.world(), project=inner.project, directory=directory, name=source.path)
+        inner.steps += run.steps
         # An example is no script: what of it is not shell is left alone.
         inner.ask(run.questions)
         yield from scripts.in_run(run, inner, directory)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gdnlint.documents.overrides import flags, hydra, omegaconf_cli
+from gdnlint.documents.overrides import flags as flag_words
+from gdnlint.documents.overrides import hydra, omegaconf_cli
 from gdnlint.knowledge.schema import Framework
 from gdnlint.launches.commands import Command, command_length, walk
 from gdnlint.launches.context import Context
@@ -76,7 +77,7 @@ def _flags(framework: Framework, command: Command, context: Context, directory: 
     words = command.words[1 if at_files else command_length(framework, command) :]
     base = _base(framework, command, words, context, directory)
     merges = framework.dialect == "pydantic_toml"
-    applied = flags.apply(base.tree, base.words, negative=framework.negative, merges=merges)
+    applied = flag_words.apply(base.tree, base.words, negative=framework.negative, merges=merges)
     context.report(applied.problems)
     subcommand = " ".join(word.text.marked() for word in command.words[: command_length(framework, command)])
     return Variant(

@@ -85,7 +85,10 @@ def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, c
         # Its keys alone looked like a recipe, but with all it inherits it is none of this framework.
         return []
     context.report(found.problems)
-    variant = Variant(tree=tree, base=tree, own=root, unknown_keys=found.missing, insertion=_insertion(source, root), features=features(context))
+    variant = Variant(
+        tree=tree, base=tree, own=root, features=features(context), unknown_keys=found.missing,
+        insertion=_insertion(source, root),
+    )  # fmt: skip
     return [Launch(whole(source), "recipe", framework, None, source.file.parent, [variant])]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
 from gdnlint.launches.commands import Command, recognise, unwrap, unwrap_command
-from gdnlint.launches.context import Alternative, Context, alternatives
+from gdnlint.launches.context import Alternative, Context, affords, alternatives
 from gdnlint.launches.model import Insertion, Launch, Variant
 from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Span
@@ -38,6 +38,7 @@ def launches(script: Script, context: Context, directory: Path, kind: str = "she
 
     def find(inner: Context) -> Iterator[Found]:
         run = run_script(script, inner.world(), project=inner.project, directory=directory)
+        inner.steps += run.steps
         inner.report(run.problems)
         inner.ask(run.questions)
         yield from _found(run, inner, directory, 0)
@@ -56,8 +57,13 @@ def explore(
     asked = first.asked
     if text is not None and not context.explores(text):
         asked = [question for question in asked if question.name.startswith("guard:")]
+    steps = first.steps
     for alternative in alternatives(asked, context.knowledge.scenario_words):
-        _collect(made, find(context.within(alternative.world)), alternative, context, directory, kind)
+        if not affords(alternative, steps):
+            continue
+        one = context.within(alternative.world)
+        _collect(made, find(one), alternative, context, directory, kind)
+        steps += one.steps
     return [without_repeats(launch) for launch in made.values()]
 
 
@@ -212,6 +218,7 @@ def _in_command(
         yield from _in_string(word, command, invocation, context, directory, depth)
     if invocation.stdin is not None and depth < _DEEPEST and _reads_shell(command):
         inner = run_script(Script(invocation.stdin), context.world(), project=context.project, directory=directory)
+        context.steps += inner.steps
         for found in _found(inner, context, directory, depth + 1):
             yield replace(found, calls=invocation.calls)
 
@@ -259,6 +266,7 @@ def _in_string(
         directory=directory,
         args=command.script_args[1:],
     )
+    context.steps += run.steps
     context.ask(from_outside(run, texts, context))
     for found in _found(run, context, directory, depth + 1):
         merged = {**command.env, **found.command.env}
@@ -303,6 +311,7 @@ def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:
         if span is None:
             continue
         inner = run_script(Script.of(text, span), context.world(), project=context.project, directory=directory)
+        context.steps += inner.steps
         for found in _found(inner, context, directory, 1):
             yield replace(found, span=_widest(text, found.span))
 

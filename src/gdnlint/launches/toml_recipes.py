@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gdnlint.launches import recipes
 from gdnlint.launches.context import Context
-from gdnlint.launches.model import Launch, Variant
+from gdnlint.launches.model import Insertion, Launch, Variant
 from gdnlint.resolve import inherit
 from gdnlint.source import Source
 
@@ -17,5 +17,12 @@ def launches(source: Source, context: Context) -> list[Launch]:
         # A file that is no TOML is only worth a word to its owner when a command names it.
         return []
     context.report(found.problems)
-    variant = Variant(tree=found.tree, base=found.tree, own=found.tree, features=recipes.features(context))
-    return [Launch(recipes.whole(source), "recipe", framework, None, source.file.parent, [variant])]
+    span = recipes.whole(source)
+    variant = Variant(
+        tree=found.tree,
+        base=found.tree,
+        own=found.tree,
+        features=recipes.features(context),
+        insertion=Insertion("key", span, "toml"),
+    )
+    return [Launch(span, "recipe", framework, None, source.file.parent, [variant])]

@@ -90,7 +90,7 @@ def settings(resolved: Resolved, outcome: Outcome) -> dict[str, Setting]:
     for name, slot in sorted(shown.state.settings.items()):
         if slot.value is None and not slot.history:
             continue
-        values = [e.state._setting(name) for e in others]
+        values = [e.state.value_of(name) for e in others]
         found[name] = _setting(slot, values)
     if APC in found and found[APC].state == "conditional" and len({e.prefix_caching for e in outcome.evaluations}) > 1:
         found[APC] = found[APC]._replace(reason=over_releases(outcome))
@@ -133,15 +133,15 @@ def _hybrid(evaluation: Evaluation) -> Ingredient:
     name = model.name or "the model"
     if model.hybrid is None:
         return Ingredient(
-            None, f"whether it is a hybrid model is not known: {model.how}", tuple(_places(model.value, "the model"))
+            None, f"whether it is a hybrid model is not known: {model.how}", tuple(places(model.value, "the model"))
         )
     if not model.hybrid:
-        return Ingredient(False, f"{name} is no hybrid model ({model.how})", tuple(_places(model.value, "the model")))
+        return Ingredient(False, f"{name} is no hybrid model ({model.how})", tuple(places(model.value, "the model")))
     kind = f" ({model.family.mechanism_title})" if model.family else ""
     sentence = f"{name} is a hybrid model{kind}"
     if model.how != "by its name":
         sentence += f": {model.how}"
-    return Ingredient(True, sentence, tuple(_places(model.value, f"hybrid model{kind}")))
+    return Ingredient(True, sentence, tuple(places(model.value, f"hybrid model{kind}")))
 
 
 def _speculation(evaluation: Evaluation) -> Ingredient:
@@ -150,16 +150,16 @@ def _speculation(evaluation: Evaluation) -> Ingredient:
     if slot is None or value is None or value.data is None:
         last = slot.history[-1] if slot is not None and slot.history else None
         why = f" ({how(last)})" if last is not None and last.value is not None else ""
-        return Ingredient(False, f"speculative decoding is off{why}", tuple(_assigned(slot, "off")))
+        return Ingredient(False, f"speculative decoding is off{why}", tuple(assigned(slot, "off")))
     if isinstance(value.data, Text):
         reason = next((hole.reason for hole in value.holes()), "something outside the files")
         return Ingredient(
-            None, f"speculative decoding depends on {reason}", tuple(_assigned(slot, "speculative decoding"))
+            None, f"speculative decoding depends on {reason}", tuple(assigned(slot, "speculative decoding"))
         )
     label = f"speculative decoding: {drafting(value)}"
     note = next((a.note for a in reversed(slot.history) if a.note and a.outcome == "won" and a.because), "")
     sentence = f"speculative decoding is on ({drafting(value)})" + (f": {note}" if note else "")
-    return Ingredient(True, sentence, tuple(_assigned(slot, label)))
+    return Ingredient(True, sentence, tuple(assigned(slot, label)))
 
 
 def drafting(value: Value) -> str:
@@ -176,7 +176,7 @@ def _prefix_caching(evaluation: Evaluation, outcome: Outcome) -> Ingredient:
     truths = {e.prefix_caching for e in outcome.evaluations}
     if len(truths) > 1 and outcome.combination is None:
         return Ingredient(
-            None, f"{over_releases(outcome)}; {outcome.pin.text}", tuple(_assigned(slot, "prefix caching"))
+            None, f"{over_releases(outcome)}; {outcome.pin.text}", tuple(assigned(slot, "prefix caching"))
         )
     value = slot.value if slot is not None else None
     if slot is None or value is None or isinstance(value.data, Text) or value.data is None:
@@ -185,40 +185,40 @@ def _prefix_caching(evaluation: Evaluation, outcome: Outcome) -> Ingredient:
             if value is not None
             else "the model"
         )
-        return Ingredient(None, f"prefix caching depends on {reason}", tuple(_assigned(slot, "prefix caching")))
+        return Ingredient(None, f"prefix caching depends on {reason}", tuple(assigned(slot, "prefix caching")))
     last = next((a for a in reversed(slot.history) if a.outcome == "won"), slot.history[-1])
     state = "on" if value.data else "off"
     return Ingredient(
         bool(value.data),
         f"prefix caching is {state}: {how(last)}",
-        tuple(_assigned(slot, f"prefix caching is {state}")),
+        tuple(assigned(slot, f"prefix caching is {state}")),
     )
 
 
-def _assigned(slot: Slot | None, label: str) -> Iterator[Labelled]:
+def assigned(slot: Slot | None, label: str) -> Iterator[Labelled]:
     """The places of a setting's winning assignments, then what led to them."""
     if slot is None:
         return
     won = [a for a in slot.history if a.outcome == "won"] or slot.history[-1:]
     for assignment in reversed(won):
         if assignment.value is not None and assignment.value.span is not None:
-            yield from _places(assignment.value, label)
+            yield from places(assignment.value, label)
         elif assignment.value is not None and isinstance(assignment.value.data, dict):
             members = [m for m in assignment.value.data.values() if m.span is not None]
             causes = [c for c in assignment.because if c.span is not None]
             for cause in causes:
-                yield from _places(cause, label)
+                yield from places(cause, label)
             for member in members:
-                yield from _places(member, member.name or label)
+                yield from places(member, member.name or label)
             continue
         for cause in assignment.because:
             if cause.span is not None:
-                yield from _places(
+                yield from places(
                     cause, label if assignment.value is None or assignment.value.span is None else cause.name
                 )
 
 
-def _places(value: Value | None, label: str) -> Iterator[Labelled]:
+def places(value: Value | None, label: str) -> Iterator[Labelled]:
     if value is None:
         return
     if value.span is not None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from gdnlint.documents import json_text
-from gdnlint.knowledge.conditions import Test, Truth, tests
+from gdnlint.documents.overrides import split_key
+from gdnlint.knowledge.conditions import Condition, Truth, tests
 from gdnlint.knowledge.programs import Declared
 from gdnlint.knowledge.releases import Release
 from gdnlint.knowledge.schema import Defect, Engine, Framework, Knowledge, NamedLaunch
@@ -113,10 +114,9 @@ def _gives(evaluation: Evaluation, setting: Setting, release: Release, answers: 
 def _answers(evaluation: Evaluation, setting: Setting, release: Release) -> tuple[object, ...]:
     """What a release answers to all that an evaluation asked of its own."""
     state, model, grammar = evaluation.state, evaluation.model, grammar_of(setting, release)
-    version = Value(str(release))
     return (
         [grammar.meaning(name) for name in state.flags_read],
-        [test.evaluate(lambda _: version) for c in state.release_conditions for test in tests(c) if _of_release(test)],
+        [_truths(condition, setting.project, release) for condition in state.release_conditions],
         # The text of this refusal differs from release to release.
         release if model.hybrid and release not in model.known else None,
         model.caches(release),
@@ -124,13 +124,20 @@ def _answers(evaluation: Evaluation, setting: Setting, release: Release) -> tupl
     )
 
 
-def _of_release(test: Test) -> bool:
-    return test.reference.startswith("engine:")
+def _truths(condition: Condition, project: Project, release: Release) -> tuple[Truth, ...]:
+    """What a condition's tests of the release say; the rules that hold it live as long as the run."""
+    memory = cast("dict[object, tuple[Truth, ...]]", project.memory.setdefault("release tests", {}))
+    key = (id(condition), release)
+    if key not in memory:
+        version = Value(str(release))
+        asked = (test for test in tests(condition) if test.reference.startswith("engine:"))
+        memory[key] = tuple(test.evaluate(lambda _: version) for test in asked)
+    return memory[key]
 
 
 def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation:
     """Run the framework's program, then the engine's, as a release would."""
-    names = _Names(variant, setting, release)
+    names = Names(variant, setting, release)
     state = State(
         Surroundings(
             lookup=names.lookup,
@@ -166,7 +173,12 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
     return evaluation
 
 
-class _Names:
+def path_of(named: NamedLaunch, member: str) -> list[str]:
+    """The keys below which a launch's references start; a member's name may hold dots."""
+    return [*(split_key(named.at) if named.at else ()), *([member] if member else ())]
+
+
+class Names:
     """What references mean outside the settings."""
 
     def __init__(self, variant: Variant, setting: Setting, release: Release) -> None:
@@ -186,10 +198,9 @@ class _Names:
         tree = self.variant.tree
         if tree is None:
             return None
-        named = self.setting.named
-        prefix = ".".join(part for part in (named.at, self.setting.member) if part)
-        full = f"{prefix}.{name}" if prefix and not name.startswith("/") else name.lstrip("/")
-        return lookup_key(tree, full, self.env)
+        if name.startswith("/"):
+            return lookup_key(tree, name[1:], self.env)
+        return lookup_key(tree, [*path_of(self.setting.named, self.setting.member), *split_key(name)], self.env)
 
     def environment(self, name: str) -> Value | None:
         text = self.variant.env.get(name)
@@ -229,7 +240,7 @@ class _Names:
     def launch(self, name: str) -> Value | None:
         if name != "drafts_with_itself" or self.state is None:
             return None
-        drafter, target = self.state._setting("speculative_config.model"), self.state._setting("model")
+        drafter, target = self.state.value_of("speculative_config.model"), self.state.value_of("model")
         return Value(drafter is not None and target is not None and drafter.plain() == target.plain())
 
     def feature(self, name: str) -> Value | None:
@@ -244,15 +255,15 @@ class _Names:
 
 
 _READERS = {
-    "key": _Names.key,
-    "env": _Names.environment,
-    "entry": _Names.entry,
-    "engine": _Names.engine,
-    "model": _Names.of_model,
-    "launch": _Names.launch,
-    "feature": _Names.feature,
-    "file": _Names.file,
-    "call": _Names.call,
+    "key": Names.key,
+    "env": Names.environment,
+    "entry": Names.entry,
+    "engine": Names.engine,
+    "model": Names.of_model,
+    "launch": Names.launch,
+    "feature": Names.feature,
+    "file": Names.file,
+    "call": Names.call,
 }
 
 
@@ -288,11 +299,11 @@ def _normalise(state: State, engine: Engine) -> None:
 
 
 def _model(state: State, variant: Variant, setting: Setting) -> Model:
-    value = state._setting("model")
+    value = state.value_of("model")
     model = models.identify(value, setting.knowledge, setting.project, setting.directory, setting.aliases)
     if model.hybrid is not None:
         return model
-    hinted = models.by_hints(value, model, variant.mounts, state._setting(SERVED), setting.knowledge)
+    hinted = models.by_hints(value, model, variant.mounts, state.value_of(SERVED), setting.knowledge)
     if hinted is not None:
         return hinted
     slot = state.settings.get("model")
@@ -301,14 +312,14 @@ def _model(state: State, variant: Variant, setting: Setting) -> Model:
         if found.hybrid is not None and value is not None and not value.is_known:
             how = f"{model.how}; the recipe itself names {found.name}"
             return replace(found, how=how, confidence="medium", value=value)
-    method = state._setting(f"{SPECULATION}.method")
+    method = state.value_of(f"{SPECULATION}.method")
     if method is not None and isinstance(method.data, str):
         family = next((f for f in setting.knowledge.families if method.data in f.methods), None)
         if family is not None:
             how = f"{model.how}, but only {family.title} has the drafting method {method.data}"
-            return replace(models._of(model.name, family, how, "medium", value), value=value)
+            return replace(models.of_family(model.name, family, how, "medium", value), value=value)
     for name in setting.engine.implies_hybrid:
-        given = state._setting(name)
+        given = state.value_of(name)
         if given is not None and given.span is not None and given.data is not None:
             return replace(
                 model,
@@ -323,7 +334,7 @@ def _earlier_models(variant: Variant, history: Sequence[program.Assignment], set
     """Models that the launch's own recipe names and an unknown value replaces."""
     found = [a.value for a in history if a.value is not None and a.outcome == "lost"]
     if variant.base is not None:
-        names = _Names(replace(variant, tree=variant.base), setting, setting.engine.releases[-1])
+        names = Names(replace(variant, tree=variant.base), setting, setting.engine.releases[-1])
         state = State(
             Surroundings(
                 names.lookup,
@@ -334,13 +345,13 @@ def _earlier_models(variant: Variant, history: Sequence[program.Assignment], set
             )
         )
         program.run([s for s in setting.named.steps if s.operator in ("set", "fill")], state)
-        value = state._setting("model")
+        value = state.value_of("model")
         found += [value] if value is not None else []
     return [value for value in found if value.span is not None]
 
 
 def _truth(state: State, name: str) -> Truth:
-    value = state._setting(name)
+    value = state.value_of(name)
     if value is None or value.data is None:
         return None
     if isinstance(value.data, Text):
@@ -349,7 +360,7 @@ def _truth(state: State, name: str) -> Truth:
 
 
 def _speculation(state: State) -> Truth:
-    value = state._setting(SPECULATION)
+    value = state.value_of(SPECULATION)
     if value is None or value.data is None:
         return False
     if isinstance(value.data, Text):

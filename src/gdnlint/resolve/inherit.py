@@ -95,15 +95,17 @@ def toml_file(project: Project, file: Path) -> Inherited:
     from gdnlint.documents import toml
 
     key = ("toml", file)
-    if key not in project.memory:
-        try:
-            project.memory[key] = toml.load(project.source(file))
-        except Unreadable as error:
-            project.memory[key] = (None, [error.problem])
-    root, problems = project.memory[key]  # type: ignore[misc]
-    if root is None:
-        return Inherited(Value({}), problems, f"{project.display(file)}, which could not be read", (file,))
-    return Inherited(root, problems, "", (file,))
+    kept = project.memory.get(key)
+    if isinstance(kept, Inherited):
+        return kept
+    try:
+        root, problems = toml.load(project.source(file))
+    except Unreadable as error:
+        root, problems = None, [error.problem]
+    missing = "" if root is not None else f"{project.display(file)}, which could not be read"
+    made = Inherited(root or Value({}), problems, missing, (file,))
+    project.memory[key] = made
+    return made
 
 
 def _unread(loader: Loader, file: Path) -> str:

@@ -58,14 +58,14 @@ def identify(
         if aliases and known in aliases:
             family = next((f for f in knowledge.families if f.name == aliases[known]), None)
             if family is not None:
-                return _of(shown, family, "by an alias of the settings", "high", value)
+                return of_family(shown, family, "by an alias of the settings", "high", value)
         found = _from_config(known, shown, knowledge, project, directory, value)
         if found is not None:
             return found
     named = by_name(text.marked(), knowledge.families)
     if named is not None:
         family, pattern = named
-        made = _of(shown, family, "by its name", "high" if known is not None else "medium", value)
+        made = of_family(shown, family, "by its name", "high" if known is not None else "medium", value)
         return replace(made, known=pattern.known) if pattern.known.since is not None else made
     if known is None:
         reason = next((hole.reason for hole in text.holes), "something outside the files")
@@ -73,7 +73,7 @@ def identify(
     return Model(shown, None, None, f"no model family is known by the name {shown}", "low", value=value)
 
 
-def _of(shown: str, family: Family, how: str, confidence: Confidence, value: Value | None) -> Model:
+def of_family(shown: str, family: Family, how: str, confidence: Confidence, value: Value | None) -> Model:
     ranges = [a.caches_state for a in family.architectures if a.caches_state is not None]
     return Model(shown, family, family.hybrid, how, confidence, family.known, ranges[0] if ranges else None, value)
 
@@ -111,7 +111,7 @@ def from_config(
                 return Model(shown, family, hybrid, how, "high", architecture.known, architecture.caches_state, value)
     for family in knowledge.families:
         if any(kind in family.model_types for kind in types):
-            made = _of(shown, family, f"{where} says model_type {types[0]}", "high", value)
+            made = of_family(shown, family, f"{where} says model_type {types[0]}", "high", value)
             return made if not _all_attention(layers) else Model(shown, family, False, made.how, "high", value=value)
     if names or types[0] != "None":
         if isinstance(layers, list) and any(str(layer) in ("linear_attention", "mamba") for layer in layers):
@@ -143,14 +143,14 @@ def by_hints(
             continue
         found = by_name(hint.text.marked() + name[len(hint.path) :], knowledge.families)
         if found is not None:
-            return replace(_of(model.name, found[0], hint.why, "medium", value), known=_known(found))
+            return replace(of_family(model.name, found[0], hint.why, "medium", value), known=_known(found))
         break
     names = served.data if served is not None and isinstance(served.data, list) else [served] if served else []
     for item in names:
         found = by_name(item.data, knowledge.families) if isinstance(item.data, str) else None
         if found is not None:
             how = f"{model.how}, but it is served as {item.data}"
-            return replace(_of(model.name, found[0], how, "low", value), known=_known(found))
+            return replace(of_family(model.name, found[0], how, "low", value), known=_known(found))
     return None
 
 

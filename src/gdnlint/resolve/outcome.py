@@ -13,7 +13,7 @@ from gdnlint.knowledge.schema import Engine, Framework, Knowledge, NamedLaunch
 from gdnlint.launches.model import Launch, Variant, VersionHint
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import versions
-from gdnlint.resolve.evaluate import APC, Evaluation, Setting, evaluate, evaluate_all, locate
+from gdnlint.resolve.evaluate import APC, Evaluation, Names, Setting, evaluate, evaluate_all, locate, path_of
 from gdnlint.resolve.interpolate import lookup as lookup_key
 from gdnlint.resolve.versions import Pin
 from gdnlint.results import Combination
@@ -95,7 +95,7 @@ def _at_member(launch: Launch, named: NamedLaunch, member: str) -> Launch:
     tree = launch.variants[0].tree if launch.variants else None
     if not member or launch.kind != "recipe" or tree is None:
         return launch
-    value = lookup_key(tree, ".".join(part for part in (named.at, member) if part), {})
+    value = lookup_key(tree, path_of(named, member), {})
     if value is None or value.span is None or value.span.source is not launch.span.source:
         return launch
     from gdnlint.launches.scalars import block
@@ -157,23 +157,19 @@ _MOST_FEATURES = 24
 
 def _features(variant: Variant, setting: Setting) -> list[str]:
     """The switches that a configuration lists."""
-    from gdnlint.resolve.evaluate import _Names
-
-    names = _Names(variant, setting, setting.engine.releases[-1])
+    names = Names(variant, setting, setting.engine.releases[-1])
     found: dict[str, None] = {}
     for reference in setting.named.features:
         value = names.lookup(reference)
         data = value.data if value is not None else None
-        members = list(data) if isinstance(data, dict) else [item.data for item in data] if isinstance(data, list) else []
-        found.update(dict.fromkeys(name for name in members if isinstance(name, str)))
+        items = [item.data for item in data] if isinstance(data, list) else list(data) if isinstance(data, dict) else []
+        found.update(dict.fromkeys(name for name in items if isinstance(name, str)))
     return list(found)[:_MOST_FEATURES]
 
 
 def _pins(variant: Variant, setting: Setting) -> Iterator[VersionHint]:
     """What the configuration itself says of the release."""
-    from gdnlint.resolve.evaluate import _Names
-
-    names = _Names(variant, setting, setting.engine.releases[-1])
+    names = Names(variant, setting, setting.engine.releases[-1])
     for kind, reference in setting.named.pins:
         value = names.lookup(reference)
         if value is None or value.span is None or not isinstance(value.data, str) or not value.data:
@@ -199,7 +195,8 @@ def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome 
     if settings.vllm_version is not None:
         pin = versions.given(engine, settings.vllm_version)
     if pin is None:
-        pin = versions.find(engine, setting.project, setting.directory, [*variant.hints, *_pins(variant, setting)], variant.extras)
+        hints = [*variant.hints, *_pins(variant, setting)]
+        pin = versions.find(engine, setting.project, setting.directory, hints, variant.extras)
     first = evaluate(variant, setting, pin.releases[-1])
     if not pin.exact and first.hybrid and not any(release in first.model.known for release in pin.releases):
         # Of several pins side by side, those that cannot run the model are for other launches.
@@ -279,7 +276,7 @@ def over_releases(outcome: Outcome) -> str:
 
 
 def _why(evaluation: Evaluation, name: str) -> str:
-    value = evaluation.state._setting(name)
+    value = evaluation.state.value_of(name)
     holes = [hole.reason for hole in value.holes()] if value is not None else []
     return holes[0] if holes else "something outside the files"
 
@@ -308,9 +305,7 @@ def _conclude(resolved: Resolved) -> None:
 
 def _not_launched(variant: Variant, setting: Setting, release: Release) -> str:
     """Why this run starts no engine of ours; empty if it does."""
-    from gdnlint.resolve.evaluate import _Names
-
-    names = _Names(variant, setting, release)
+    names = Names(variant, setting, release)
     for case in setting.framework.not_launched:
         if case.when.evaluate(names.lookup):
             return f"not judged: {case.because}"

@@ -109,7 +109,7 @@ class State:
         """The value of a reference; absent is None."""
         kind, _, name = reference.partition(":")
         if kind == "set":
-            value = self._setting(name)
+            value = self.value_of(name)
         elif kind == "fact":
             self.facts_used.add(name)
             value = self.facts.get(name) or Value.unknown(f"a fact outside the files ({name})", name=name)
@@ -122,7 +122,7 @@ class State:
             self.reads.append(value)
         return value
 
-    def _setting(self, name: str) -> Value | None:
+    def value_of(self, name: str) -> Value | None:
         field_name, _, rest = name.partition(".")
         slot = self.settings.get(field_name)
         if slot is None or slot.value is None:
@@ -257,7 +257,7 @@ def _assignment(step: Step, value: Value | None, because: tuple[Value, ...], con
 
 def _undecided(step: Step, value: Value | None, state: State, name: str) -> Value | None:
     """What a setting is worth when the step's condition is not decided: unknown, unless both ways agree."""
-    now = state._setting(name)
+    now = state.value_of(name)
     if now is not None and value is not None and now.plain() == value.plain() and now.is_known and value.is_known:
         return now
     reason = step.note or "a condition that the files do not decide"
@@ -276,14 +276,14 @@ def _set(step: Step, state: State, because: tuple[Value, ...], conditional: bool
         state.reads = reads
         if conditional:
             value = _undecided(step, value, state, name)
-        if value is None and state._setting(name) is None:
+        if value is None and state.value_of(name) is None:
             continue
         state.assign(name, value, _assignment(step, value, because, conditional))
 
 
 def _fill(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
     for name, expression in step.assignments:
-        now = state._setting(name)
+        now = state.value_of(name)
         if now is not None and now.data is not None:
             continue
         reads = list(state.reads)
@@ -308,7 +308,7 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
     for name, member in value.data.items():
         if member.data is None and step.option("null") == "drop":
             continue
-        before = state._setting(name)
+        before = state.value_of(name)
         if before is not None and step.option("duplicate") == "refuse":
             state.refused = f"{step.note or 'the program passes this argument twice'} ({name})"
             state.refused_at = member
@@ -336,7 +336,7 @@ def _merge(step: Step, state: State, because: tuple[Value, ...], conditional: bo
         value = state.evaluate(expression)
         if value is None:
             continue
-        now = state._setting(name)
+        now = state.value_of(name)
         if now is not None and isinstance(now.data, dict) and isinstance(value.data, dict):
             merged = value.merged(now) if step.operator == "under" else now.merged(value)
         else:

@@ -58,6 +58,8 @@ class Run:
     calls: list[Call] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    steps: int = 0
+    """What it took: expressions and statements that were evaluated."""
 
 
 def fragment_of(value: Value) -> Fragment | None:

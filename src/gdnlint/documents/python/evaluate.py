@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
@@ -48,7 +48,7 @@ from gdnlint.documents.python.cells import (
     plain,
     truth,
 )
-from gdnlint.documents.python.outline import Order, Outline, dotted_of
+from gdnlint.documents.python.outline import Order, dotted_of
 from gdnlint.documents.python.slicing import Slice, is_exit, is_harmless
 from gdnlint.documents.python.syntax import Tree
 from gdnlint.project import Unreadable
@@ -119,7 +119,7 @@ def read(
             return evaluator.result()
     except Spent:
         message = f"this Python takes more than {STEPS:,} steps to evaluate; its launches were not read"
-        return Run(problems=[Problem("too-complex", message, start)])
+        return Run(problems=[Problem("too-complex", message, start)], steps=STEPS)
     except (RecursionError, MemoryError):
         message = "this Python is nested too deeply to be evaluated; its launches were not read"
         return Run(problems=[Problem("too-deep", message, start)])
@@ -160,7 +160,7 @@ class Evaluator:
         self.read_bytes = 0
         self.targets: dict[int, str] = {}
         self.exporter = Exporter(self.used)
-        self.outline = Outline()
+        self.outline = tree.outline
         self.slices: dict[int, Slice] = {id(tree): Slice(tree.facts, wanted)}
         """By the id of a tree: the statements of it that are evaluated."""
         self.quiet = False
@@ -188,6 +188,7 @@ class Evaluator:
             if asked.asked:
                 witnesses = tuple(dict.fromkeys(asked.witnesses))
                 self.out.questions.append(Question(name, witnesses, asked.span_of.span, asked.text))
+        self.out.steps = self.steps
         return self.out
 
     def spend(self, amount: int = 1) -> None:
@@ -782,7 +783,7 @@ class Evaluator:
         """The names of a project module; None if it is not in the project, in a cycle or too far away."""
         for path in self._candidates(module, level, tree):
             if self.project is not None and self.project.exists(path):
-                real = Path(os.path.realpath(path))
+                real = self.project.real(path)
                 if real not in self.packages:
                     if name and not self._may_define(real, name):
                         return None
@@ -800,9 +801,18 @@ class Evaluator:
         return name in text or "import *" in text
 
     def _candidates(self, module: str, level: int, tree: Tree | None) -> list[Path]:
+        """The files that a module may be; the same for every run."""
         if self.project is None or (not module and not level):
             return []
-        own = Path(os.path.realpath((tree or self.tree).fragment.source.file)).parent
+        file = (tree or self.tree).fragment.source.file
+        key = ("module files", file, tree is self.tree, self.directory, module, level)
+        if key not in self.project.memory:
+            self.project.memory[key] = self._module_files(module, level, tree, file)
+        return cast("list[Path]", self.project.memory[key])
+
+    def _module_files(self, module: str, level: int, tree: Tree | None, file: Path) -> list[Path]:
+        assert self.project is not None
+        own = Path(os.path.realpath(file)).parent
         if level:
             folder = own
             for _ in range(level - 1):

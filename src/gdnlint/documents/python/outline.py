@@ -119,6 +119,13 @@ class Order:
         self._part = part
         self._called: dict[int, set[str]] = {}
         self._reached: set[int] = set()
+        self._by_name: dict[str, list[int]] = {}
+        for key in facts.bodies:
+            if key:
+                for name in self._names(key):
+                    self._by_name.setdefault(name, []).append(key)
+        self._left: set[int] = set()
+        """The bodies that have been followed."""
         self._spread(0)
 
     def next(self, defined: dict[int, Function], done: set[int]) -> Function | None:
@@ -166,15 +173,14 @@ class Order:
 
     def _spread(self, start: int) -> None:
         """Mark all that a body leads to."""
-        by_name: dict[str, list[int]] = {}
-        for key in self._facts.bodies:
-            if key:
-                for name in self._names(key):
-                    by_name.setdefault(name, []).append(key)
         todo = [start]
         while todo:
-            for name in self._calls(todo.pop()):
-                for other in by_name.get(name, ()):
+            key = todo.pop()
+            if key in self._left:
+                continue
+            self._left.add(key)
+            for name in self._calls(key):
+                for other in self._by_name.get(name, ()):
                     if other not in self._reached:
                         self._reached.add(other)
                         todo.append(other)

@@ -20,6 +20,7 @@ from gdnlint.source import Fragment, Span
 from gdnlint.values import Problem
 
 if TYPE_CHECKING:
+    from gdnlint.documents.python.outline import Outline
     from gdnlint.documents.python.slicing import Facts
 
 LARGEST = 1_000_000
@@ -43,6 +44,7 @@ class Tree:
         self._ranges: dict[int, dict[int, tuple[int, int]]] = {}
         self._owner: dict[int, int] = {}
         self._facts: Facts | None = None
+        self._outline: Outline | None = None
         self._lines: list[int] | None = None
         self._has_lines = False
         self._parse()
@@ -56,6 +58,15 @@ class Tree:
             with uncollected():
                 self._facts = Facts(self)
         return self._facts
+
+    @property
+    def outline(self) -> Outline:
+        """What is kept of single nodes, those of imported modules included."""
+        if self._outline is None:
+            from gdnlint.documents.python.outline import Outline
+
+            self._outline = Outline()
+        return self._outline
 
     def _parse(self) -> None:
         start = self.fragment.span(0, 0)

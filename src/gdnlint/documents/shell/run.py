@@ -58,6 +58,8 @@ class Run:
     problems: list[Problem]
     exports: dict[str, Text] = field(default_factory=dict)
     """Exported variables at its end."""
+    steps: int = 0
+    """What it took: commands that were run."""
 
 
 def run(
@@ -106,7 +108,7 @@ def run_script(
                 "too-deep", "statements are nested too deeply; the rest is not read", None, script.fragment.source.path
             )
         )
-    return Run(shell.invocations, shell.questions(), shell.problems, exported(shell))
+    return Run(shell.invocations, shell.questions(), shell.problems, exported(shell), shell.steps)
 
 
 def note_broken(shell: Shell, script: Script) -> None:
