@@ -96,7 +96,7 @@ def generated() -> dict[Path, str]:
 def rule_page(rule: Rule) -> str:
     severities = list(dict.fromkeys(case.severity for case in rule.severities))
     ways = [
-        (way.title, f"`{way.setting}`" if way.setting else "by hand", way.applicability, way.cost or "")
+        (way.title, f"`{way.setting}`" if way.setting else "by hand", way.applicability)
         for way in rule.ways_out
     ]
     return _page(
@@ -110,11 +110,10 @@ def rule_page(rule: Rule) -> str:
                 ("Precision", rule.precision),
                 ("Since", rule.since),
                 ("Tags", ", ".join(rule.tags)),
-                ("Evidence", rule.evidence.strip()),
             ],
         ),
         "A finding offers:",
-        _table(("Way out", "Setting", "Edit", "Cost"), ways),
+        _table(("Way out", "Setting", "Edit"), ways),
     )
 
 

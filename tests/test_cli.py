@@ -85,6 +85,8 @@ def test_the_version_is_told_without_importing_what_reads_files() -> None:
         (["check", "gone.sh"], "Error: Invalid value for PATHS: 'gone.sh' does not exist."),
         (["check", "--assume", "X"], "'X' is not NAME=VALUE, such as MODEL=Qwen/Qwen3.5-9B."),
         (["check", "--vllm-version", "latest"], "'latest' is not a version such as 0.28.0."),
+        (["check", "--vllm-version", "0.28.1rc1"], "'0.28.1rc1' is no final release"),
+        (["resolve", "--vllm-version", "v0.28.1.dev5+g0123abc"], "Give the release that it behaves like: 0.28.1"),
         (["check", "--rules", "gone"], "'gone' does not exist."),
         (["check", "--format", "xml"], "'xml' is not one of"),
         (["resolve", "gone.sh"], "'gone.sh' does not exist."),

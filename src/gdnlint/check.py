@@ -13,6 +13,7 @@ from gdnlint.resolve import describe
 from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate_all
 from gdnlint.resolve.outcome import WORDS, Outcome, Resolved
 from gdnlint.resolve.program import Mark
+from gdnlint.resolve.versions import Pin
 from gdnlint.results import (
     Confidence,
     Finding,
@@ -25,7 +26,7 @@ from gdnlint.results import (
     Version,
 )
 from gdnlint.source import Span
-from gdnlint.values import Text, Value
+from gdnlint.values import Value
 
 
 @dataclass(slots=True)
@@ -67,7 +68,11 @@ class View:
             "refused": bool(refused_everywhere(self.outcome)),
             "version_known": self.outcome.pin.exact,
             "release": str(shown.release),
+            "prefix_caching_set": is_set(self.outcome),
             "corrupting": any(d.corrupts for d in shown.defects),
+            "corrupting_somewhere": any(
+                d.corrupts for e in self.outcome.evaluations if e.combination for d in e.defects
+            ),
             "flips": flips(self.resolved, self.outcome) if name == "flips" else False,
         }
         return Value(facts[name]) if name in facts else None  # type: ignore[arg-type]
@@ -84,7 +89,7 @@ def refused_everywhere(outcome: Outcome) -> str:
 def flips(resolved: Resolved, outcome: Outcome) -> bool:
     """Whether prefix caching is left to the engine, and another release decides it otherwise."""
     setting = resolved.setting
-    if setting is None or outcome.shown.model.hybrid is False or _is_set(outcome):
+    if setting is None or outcome.shown.model.hybrid is False or is_set(outcome):
         return False
     releases = [r for r in setting.engine.releases if r in outcome.shown.model.known]
     ends = (releases[:1] + releases[-1:]) if releases else []
@@ -92,7 +97,7 @@ def flips(resolved: Resolved, outcome: Outcome) -> bool:
     return len(seen) > 1
 
 
-def _is_set(outcome: Outcome) -> bool:
+def is_set(outcome: Outcome) -> bool:
     """Whether anyone but the engine's own default gave prefix caching a value that reaches the engine."""
     slot = outcome.shown.state.settings.get(APC)
     if slot is None:
@@ -144,28 +149,44 @@ def findings(resolved: Resolved, launch: LaunchResult, knowledge: Knowledge) -> 
         for rule in knowledge.rules:
             yield from _apply(rule, View(resolved, outcome, resolved.combination), launch, {})
     seen: set[tuple[str, str]] = set()
-    for scenario in resolved.scenarios:
-        if not scenario.evaluations or WORDS[scenario.combination] != "present" or resolved.combination == "present":
+    for rule, scenario in _worse(resolved, knowledge):
+        view = View(resolved, scenario, WORDS[scenario.combination])
+        key = (rule.id, "".join(sorted(scenario.variant.when)))
+        for finding in _apply(rule, view, launch, scenario.variant.when) if key not in seen else ():
+            seen.add(key)
+            yield finding
+
+
+def _worse(resolved: Resolved, knowledge: Knowledge) -> Iterator[tuple[Rule, Outcome]]:
+    """The rules that a switch may make hold, with the scenarios: those that do not hold by default."""
+    scenarios = [scenario for scenario in resolved.scenarios if scenario.evaluations]
+    for rule in knowledge.rules if scenarios else ():
+        outcome = resolved.outcome
+        if not rule.scenarios or (outcome is not None and holds(rule, View(resolved, outcome, resolved.combination))):
             continue
-        for rule in knowledge.rules:
-            for finding in _apply(rule, View(resolved, scenario, "present"), launch, scenario.variant.when):
-                key = (rule.id, "".join(sorted(scenario.variant.when)))
-                if rule.id == knowledge.rules[0].id and key not in seen:
-                    seen.add(key)
-                    yield finding
+        yield from ((rule, scenario) for scenario in scenarios)
+
+
+def holds(rule: Rule, view: View) -> bool:
+    """Whether a rule has anything to report of an outcome."""
+    return next(_held(rule, view), None) is not None
+
+
+def _held(rule: Rule, view: View) -> Iterator[View]:
+    """What a rule reports of: the outcome, or each mark of it that the rule is about."""
+    if not rule.each:
+        if rule.when.evaluate(view.lookup):
+            yield view
+        return
+    for mark in view.outcome.shown.state.marks:
+        marked = View(view.resolved, view.outcome, view.combination, mark)
+        if mark.name == rule.each and rule.when.evaluate(marked.lookup):
+            yield marked
 
 
 def _apply(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str]) -> Iterator[Finding]:
-    if not rule.each:
-        if rule.when.evaluate(view.lookup):
-            yield _finding(rule, view, launch, when)
-        return
-    for mark in view.outcome.shown.state.marks:
-        if mark.name != rule.each:
-            continue
-        marked = View(view.resolved, view.outcome, view.combination, mark)
-        if rule.when.evaluate(marked.lookup):
-            yield _finding(rule, marked, launch, when)
+    for held in _held(rule, view):
+        yield _finding(rule, held, launch, when)
 
 
 def _finding(rule: Rule, view: View, launch: LaunchResult, when: dict[str, str]) -> Finding:
@@ -231,7 +252,6 @@ def _words(view: View, named: dict[str, Ingredient]) -> _Words:
     outcome, shown = view.outcome, view.outcome.shown
     engine = view.resolved.setting.engine if view.resolved.setting else None
     title = engine.title if engine else ""
-    pinned = f"{title} {outcome.pin.value}" if outcome.pin.value else f"an unknown {title} version"
     speculative = shown.state.value_of(SPECULATION)
     method = (
         describe.drafting(speculative)
@@ -244,7 +264,8 @@ def _words(view: View, named: dict[str, Ingredient]) -> _Words:
         mechanism=shown.model.family.mechanism_title if shown.model.family else "recurrent state",
         drafting=method,
         method=method.partition(",")[0],
-        version=pinned,
+        version=_spoken_version(outcome.pin, engine),
+        refused_by=_refuser(view),
         pin=outcome.pin.text,
         set=_Settings(outcome, why=False),
         why=_Settings(outcome, why=True),
@@ -258,6 +279,29 @@ def _words(view: View, named: dict[str, Ingredient]) -> _Words:
         other=describe.show(mark.other) if mark else "",
         decided_by=view.resolved.decided_by,
     )
+
+
+def _spoken_version(pin: Pin, engine: Engine | None) -> str:
+    """``vLLM 0.28.0``, ``vLLM 0.30.0 or later``, ``vLLM 0.26.0 to 0.27.1``, ``an unknown vLLM version``."""
+    title, releases = (engine.title, engine.releases) if engine is not None else ("", ())
+    if pin.value:
+        return f"{title} {pin.value}"
+    if not pin.releases or pin.releases == releases:
+        return f"an unknown {title} version"
+    first, last = pin.releases[0], pin.releases[-1]
+    if last == releases[-1]:
+        return f"{title} {first} or later"
+    return f"{title} {first} to {last}" if len(pin.releases) > 2 else f"{title} {' or '.join(map(str, pin.releases))}"
+
+
+def _refuser(view: View) -> str:
+    """Who stops at start: the framework, or the engine, with its release where one is pinned."""
+    setting, outcome = view.resolved.setting, view.outcome
+    if setting is None:
+        return ""
+    if outcome.shown.state.refused_by == "framework":
+        return setting.framework.title
+    return f"{setting.engine.title} {outcome.pin.value}" if outcome.pin.value else setting.engine.title
 
 
 def _anchor(rule: Rule, view: View, named: dict[str, Ingredient]) -> tuple[Span, str]:
@@ -301,7 +345,8 @@ def _related(rule: Rule, view: View, named: dict[str, Ingredient], primary: Span
                 found.append(Related(span, label))
     pin = view.outcome.pin
     if pin.span is not None and pin.span.key() not in seen:
-        found.append(Related(pin.span, f"vLLM {pin.value or 'version'}, {pin.text}" if pin.value else pin.text))
+        title = view.resolved.setting.engine.title if view.resolved.setting is not None else ""
+        found.append(Related(pin.span, f"{title} {pin.value}, {pin.text}" if pin.value else pin.text))
     return found
 
 
@@ -402,7 +447,3 @@ def _fixes(rule: Rule, view: View) -> Iterator[Fix]:
         text, edits = fixes.edits(view.resolved, view.outcome, way.setting, way.value) if way.setting else ("", ())
         title = f"{way.title}: {text}" if text else way.title
         yield Fix(title, way.applicability if edits else "manual", edits, way.cost)
-
-
-def _text(value: Value) -> str:
-    return value.data.show() if isinstance(value.data, Text) else str(value.plain())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gdnlint.launches.candidates import may_launch
 from gdnlint.options import Options
 from gdnlint.project import Project, Unreadable
-from gdnlint.results import Diagnostic, Report
+from gdnlint.results import Diagnostic, Finding, LaunchResult, Report
 from gdnlint.values import Problem
 
 if TYPE_CHECKING:
@@ -21,19 +23,31 @@ if TYPE_CHECKING:
 _ERRORS = frozenset({"unreadable", "encoding", "outside-root", "syntax", "internal-error"})
 
 
+@dataclass(slots=True)
+class _Told:
+    """What the report of this run holds already. A file may be read on its own and by each script that sources it."""
+
+    numbers: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Launches at a path and line: what makes their ids unique."""
+    origins: dict[object, str] = field(default_factory=dict)
+    """Launches by all that they say, each with the file that was read when it was found."""
+    findings: set[object] = field(default_factory=set)
+
+
 def run(paths: list[Path], options: Options) -> Report:
     """Everything that the launches below some paths come to."""
     from gdnlint import discovery, knowledge
 
     loaded = knowledge.load(options.rules)
     report = Report()
+    told = _Told()
     for root, group in _by_root(paths):
         found = discovery.discover(group, root)
         report.files += len(found.files)
         report.diagnostics += [_diagnostic(p) for p in found.problems]
         project = Project(root, Path.cwd())
         for file in found.files:
-            _one_file(file.path, file.display, file.kind, loaded, project, options, report)
+            _one_file(file.path, file.display, file.kind, loaded, project, options, report, told)
     _sort(report)
     return report
 
@@ -57,7 +71,14 @@ def _root(path: Path, here: Path) -> Path:
 
 
 def _one_file(
-    path: Path, display: str, kind: str, knowledge: Knowledge, project: Project, options: Options, report: Report
+    path: Path,
+    display: str,
+    kind: str,
+    knowledge: Knowledge,
+    project: Project,
+    options: Options,
+    report: Report,
+    told: _Told,
 ) -> None:
     """Adds what one file holds to the report. A bug in the reading of one file never hides another's findings."""
     try:
@@ -65,19 +86,31 @@ def _one_file(
     except Unreadable as error:
         report.diagnostics.append(_diagnostic(error.problem))
         return
-    if not any(word in source.text for word in knowledge.words):
+    if not may_launch(source, kind, knowledge.words, project):
+        project.drop(path)
         return
+    before = len(report.launches), len(report.diagnostics)
     try:
-        _judge(source, kind, knowledge, project, options, report)
+        _judge(source, kind, knowledge, project, options, report, told)
     except Exception as error:
         from gdnlint.report._words import internal_error
 
         report.diagnostics.append(
             Diagnostic("internal-error", f"{display}: {internal_error(error)}", display, level="error")
         )
+    if before == (len(report.launches), len(report.diagnostics)):
+        project.drop(path)
 
 
-def _judge(source: Source, kind: str, knowledge: Knowledge, project: Project, options: Options, report: Report) -> None:
+def _judge(
+    source: Source,
+    kind: str,
+    knowledge: Knowledge,
+    project: Project,
+    options: Options,
+    report: Report,
+    told: _Told,
+) -> None:
     from gdnlint.launches.context import Context
 
     answers = {name: value for name, value in options.assume.items() if ":" in name}
@@ -90,15 +123,44 @@ def _judge(source: Source, kind: str, knowledge: Knowledge, project: Project, op
 
         facts = {name.removeprefix("fact:"): value for name, value in answers.items() if name.startswith("fact:")}
         settings = Settings(options.vllm_version, facts)
-        counts: dict[int, int] = {}
         for launch in sorted(launches, key=lambda launch: launch.span.start):
             for resolved in resolve(launch, knowledge, project, settings):
-                line = launch.span.line
-                counts[line] = counts.get(line, 0) + 1
-                result = check.launch_result(resolved, counts[line])
+                place = launch.span.source.path, launch.span.line
+                result = check.launch_result(resolved, told.numbers.get(place, 0) + 1)
+                if told.origins.setdefault(_launch_key(result), source.path) != source.path:
+                    # A file that several scripts source, with the same outcome as before.
+                    continue
+                told.numbers[place] = told.numbers.get(place, 0) + 1
                 report.launches.append(result)
-                report.findings += check.findings(resolved, result, knowledge)
+                for finding in check.findings(resolved, result, knowledge):
+                    key = _finding_key(finding)
+                    if key not in told.findings:
+                        told.findings.add(key)
+                        report.findings.append(finding)
     report.diagnostics += [_diagnostic(p, source.path) for p in context.problems]
+
+
+def _launch_key(launch: LaunchResult) -> object:
+    """Equal for launches at one place that say the same, for the same reasons."""
+    settings = [
+        (
+            name,
+            repr(setting.value),
+            setting.reason,
+            [(s.what, s.outcome, s.span and s.span.key()) for s in setting.provenance],
+        )
+        for name, setting in launch.settings.items()
+    ]
+    version = launch.version.value, launch.version.provenance
+    said = launch.combination, launch.decided_by, launch.refused, launch.note, version, launch.scenarios, settings
+    return launch.span.key(), launch.kind, launch.engine, launch.framework, repr(said)
+
+
+def _finding_key(finding: Finding) -> object:
+    """Equal for findings that tell a reader the same."""
+    related = tuple((place.span.key(), place.message) for place in finding.related)
+    when = tuple(sorted(finding.when.items()))
+    return finding.rule, finding.severity, finding.message, finding.span.key(), when, finding.notes, related
 
 
 def _shell(source: Source, context: Context) -> list[Launch]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from gdnlint.source import Source
 from gdnlint.values import Problem
 
-LARGEST = 2 << 20
+LARGEST = 1 << 20
 """Bytes of a file that is read; a larger one is a diagnostic (launch files are small)."""
 
 
@@ -113,6 +113,10 @@ class Project:
                 found = ()
             self._names[folder] = found
         return found
+
+    def drop(self, path: Path) -> None:
+        """Forget a text that is not needed any more: a tree may hold tens of thousands."""
+        self._sources.pop(Path(os.path.abspath(path)), None)
 
     def add(self, path: Path, source: Source) -> None:
         """Keep a source that was read elsewhere (standard input, discovery)."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
 class Source:
@@ -30,9 +30,9 @@ class Source:
 
     @property
     def starts(self) -> list[int]:
-        """The offset of each line's first character."""
+        """The offset of each line's first character. A byte order mark is none: editors and readers do not show it."""
         if self._starts is None:
-            starts = [0]
+            starts = [1 if self.text.startswith("\ufeff") else 0]
             find = self.text.find
             at = find("\n")
             while at >= 0:
@@ -43,8 +43,8 @@ class Source:
 
     def position(self, offset: int) -> tuple[int, int]:
         """The 1-based (line, column) of an offset."""
-        line = bisect_right(self.starts, offset)
-        return line, offset - self.starts[line - 1] + 1
+        line = max(bisect_right(self.starts, offset), 1)
+        return line, max(offset - self.starts[line - 1], 0) + 1
 
     def line(self, number: int) -> str:
         """The text of a 1-based line without its line end; empty past the last line."""
@@ -58,8 +58,7 @@ class Source:
         return Span(self, start, end)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Characters ``start`` to ``end`` (exclusive) of one source."""
 
     source: Source
@@ -125,6 +124,8 @@ class Fragment:
 
     def span(self, start: int, end: int) -> Span:
         """The span in the file that covers characters ``start`` to ``end`` of this text."""
+        if self._offsets is None:
+            return Span(self.source, self._shift + start, self._shift + max(start, end))
         first = self.offset(start)
         last = self.offset(end - 1) + 1 if end > start else first
         return Span(self.source, first, max(first, last))

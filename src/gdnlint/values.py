@@ -7,8 +7,10 @@ output of a command). A grammar reads through a hole by its mark, one private-us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from gdnlint.source import Span
 
@@ -16,9 +18,15 @@ MARK_BASE = 0xF0000
 """Hole number i of a text is read as ``chr(MARK_BASE + i)`` (plane 15 is private use)."""
 MARK_LIMIT = 0x1000
 
+DEEPEST = 100
+"""Parts of a dotted key that are followed."""
+LARGEST_TEXT = 1 << 20
+"""Characters of a text that is put together from others."""
+MOST_PIECES = 20_000
+"""Pieces of such a text."""
 
-@dataclass(frozen=True, slots=True)
-class Hole:
+
+class Hole(NamedTuple):
     """A part of a text that the files do not decide."""
 
     reason: str
@@ -29,16 +37,14 @@ class Hole:
     """Whether it is part of one word whatever it stands for, even unquoted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A hop on a value's way: a span and what happened there (``MODEL_NAME is set``)."""
 
     span: Span
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A run of characters of one origin, or a hole."""
 
     content: str | Hole
@@ -96,23 +102,7 @@ class Text:
 
     def unmark(self, part: str) -> str | Text:
         """A string that a grammar made from ``marked()``: plain if no mark is in it."""
-        if not any(MARK_BASE <= ord(c) < MARK_BASE + MARK_LIMIT for c in part):
-            return part
-        holes = [p for p in self.pieces if isinstance(p.content, Hole)]
-        pieces: list[Piece] = []
-        plain = ""
-        for char in part:
-            number = ord(char) - MARK_BASE
-            if 0 <= number < MARK_LIMIT and number < len(holes):
-                if plain:
-                    pieces.append(Piece(plain))
-                    plain = ""
-                pieces.append(holes[number])
-            else:
-                plain += char
-        if plain:
-            pieces.append(Piece(plain))
-        return Text(tuple(pieces))
+        return Cuts(self).unmark(part) if has_mark(part) else part
 
     def cut(self, start: int, end: int | None = None) -> Text:
         """Characters of ``marked()`` from ``start`` to ``end``, pieces and their places kept."""
@@ -136,8 +126,80 @@ class Text:
         return Text(self.pieces + other.pieces)
 
 
+class Cuts:
+    """Many parts of one text: gives what ``Text.cut`` and ``unmark`` give, without a look at every piece each time."""
+
+    __slots__ = ("_holes", "_pieces", "_starts", "size")
+
+    def __init__(self, text: Text) -> None:
+        self._pieces = text.pieces
+        self._holes = [piece for piece in text.pieces if isinstance(piece.content, Hole)]
+        self._starts: list[int] = []
+        self.size = 0
+        for piece in text.pieces:
+            self._starts.append(self.size)
+            self.size += 1 if isinstance(piece.content, Hole) else len(piece.content)
+
+    def unmark(self, part: str) -> str | Text:
+        """Without a hole in it, a part with a character that looks like a mark is only that string."""
+        if not self._holes or not has_mark(part):
+            return part
+        pieces: list[Piece] = []
+        plain: list[str] = []
+        for char in part:
+            number = ord(char) - MARK_BASE
+            if not 0 <= number < min(MARK_LIMIT, len(self._holes)):
+                plain.append(char)
+                continue
+            if plain:
+                pieces.append(Piece("".join(plain)))
+                plain.clear()
+            pieces.append(self._holes[number])
+        if plain:
+            pieces.append(Piece("".join(plain)))
+        made = Text(tuple(pieces))
+        return made if made.holes else part
+
+    def cut(self, start: int, end: int | None = None) -> Text:
+        """Characters ``start`` to ``end`` of what ``marked()`` gives."""
+        end = self.size if end is None else min(end, self.size)
+        if start >= end:
+            return Text()
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, end - 1)
+        base = self._starts[first]
+        return Text(self._pieces[first:last]).cut(start - base, end - base)
+
+
+class Joined:
+    """A text that is put together from pieces and does not grow without bounds."""
+
+    __slots__ = ("_pieces", "_size")
+
+    def __init__(self) -> None:
+        self._pieces: list[Piece] = []
+        self._size = 0
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if self.is_full:
+                return
+            self._size += 1 if isinstance(piece.content, Hole) else len(piece.content)
+            self._pieces.append(piece)
+
+    @property
+    def is_full(self) -> bool:
+        return self._size > LARGEST_TEXT or len(self._pieces) > MOST_PIECES
+
+    def text(self) -> Text:
+        """What was added; a hole if that is too much."""
+        if self.is_full:
+            return Text.of(Hole("a text that grows too large"), self._pieces[0].span)
+        return Text(tuple(self._pieces))
+
+
 def has_mark(part: str) -> bool:
-    return any(MARK_BASE <= ord(c) < MARK_BASE + MARK_LIMIT for c in part)
+    return not part.isascii() and any(MARK_BASE <= ord(c) < MARK_BASE + MARK_LIMIT for c in part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +288,14 @@ class Value:
         return value
 
     def with_(self, path: Sequence[str], member: Value) -> Value:
-        """A copy in which ``member`` stands at a path; mappings are made on the way."""
+        """A copy in which ``member`` stands at a path; mappings are made on the way.
+
+        At a path of more than ``DEEPEST`` keys stands a hole, at its first key.
+        """
         if not path:
             return member
+        if len(path) > DEEPEST:
+            path, member = path[:1], Value.unknown(f"a key of more than {DEEPEST} parts", member.span)
         data = dict(self.data) if isinstance(self.data, dict) else {}
         below = data.get(path[0], Value({}))
         data[path[0]] = below.with_(path[1:], member)
@@ -264,8 +331,7 @@ class Value:
         return change(replace(self, data=data))
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """Something outside the files that a run of a script or module asked about."""
 
     name: str
@@ -291,8 +357,7 @@ class World:
     They beat ``env``: what is set there does not come from outside."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A diagnostic about a file: something in it could not be read or followed."""
 
     code: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,7 +68,7 @@ REFUSED = {
         "it was removed after 0.23.0",
         {"0.23.0": False, "0.24.0": True},
     ),
-    "mtp by its name": (serve(MTP, NEXT), "not before vLLM 0.11.0", {"0.10.2": True, "0.11.0": False}),
+    "mtp by its name": (serve(MTP, NEXT), "no speculative method mtp, which is known from 0.11.0 on", {"0.10.2": True, "0.11.0": False}),
     "the older name": (
         serve(drafts('"method": "qwen3_next_mtp", "num_speculative_tokens": 1'), NEXT),
         "",
@@ -142,7 +143,7 @@ METHODS = {
     "the drafter's name: dflash": ('"model": "a/Qwen-DFlash", "num_speculative_tokens": 2', "dflash"),
     "the drafter's name: dspark": ('"model": "a/Qwen-dspark", "num_speculative_tokens": 2', "dspark"),
     "its own drafter": (f'"model": "{HYBRID}", "num_speculative_tokens": 2', "mtp"),
-    "a draft model": ('"model": "Qwen/Qwen3-0.6B", "num_speculative_tokens": 2', None),
+    "a draft model": ('"model": "Qwen/Qwen3-0.6B", "num_speculative_tokens": 2', "draft_model"),
 }
 
 
@@ -260,3 +261,115 @@ def test_defects_that_need_a_drafter_like_eagle(tmp_path: Path, method: str) -> 
     found = launch(tmp_path, {"serve.sh": serve(f"{APC} {words}")}, "--vllm-version", "0.20.0")
     assert found["combination"] == "present"
     assert any("D1 " in note for note in found["findings"][0]["notes"]) is (method != "draft_model")
+
+
+# -- what depends on the model or the drafter --------------------------------------------------------------------------
+
+SUPER = "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4"
+
+
+@pytest.mark.parametrize(("release", "severity"), [("0.26.0", "warning"), ("0.28.0", "error")])
+def test_state_cached_at_every_block_has_no_truncated_state(tmp_path: Path, release: str, severity: str) -> None:
+    found = launch(tmp_path, {"serve.sh": serve(f"{APC} {MTP}", SUPER)}, "--vllm-version", release)
+    assert value(found, "mamba_cache_mode") == ("all" if release == "0.26.0" else "align")
+    assert [finding["severity"] for finding in found["findings"]] == [severity]
+
+
+def state(found: dict[str, Any], setting: str) -> str:
+    return str(found["settings"][setting]["state"])
+
+
+DFLASH = drafts('"method": "dflash", "model": "z-lab/Qwen3.6-27B-DFlash", "num_speculative_tokens": 8')
+
+
+@pytest.mark.parametrize(("release", "expected"), [("0.25.1", "known"), ("0.27.1", "unknown"), ("0.29.0", "known")])
+def test_the_runner_of_a_dflash_drafter(tmp_path: Path, release: str, expected: str) -> None:
+    found = launch(tmp_path, {"serve.sh": serve(f"{APC} {DFLASH}")}, "--vllm-version", release)
+    assert (found["combination"], state(found, "model_runner")) == ("present", expected)
+    assert state(found, "async_scheduling") == "unknown"
+
+
+@pytest.mark.parametrize(("release", "runner", "racing"), [("0.27.0", "v2", False), ("0.28.0", "v2", False)])
+def test_kimi_k3_runs_on_the_new_runner(tmp_path: Path, release: str, runner: str, racing: bool) -> None:
+    found = launch(tmp_path, {"serve.sh": serve(f"{APC} {MTP}", "moonshotai/Kimi-K3")}, "--vllm-version", release)
+    assert value(found, "model_runner") == runner
+    assert any("D2 " in note for finding in found["findings"] for note in finding["notes"]) is racing
+
+
+@pytest.mark.parametrize(("release", "expected"), [("0.20.0", "ok"), ("0.23.0", "refused"), ("0.25.0", "ok")])
+def test_the_new_runner_does_not_start_with_align_before_0_25(tmp_path: Path, release: str, expected: str) -> None:
+    script = f"VLLM_USE_V2_MODEL_RUNNER=1 {serve(f'{APC} {MTP}')}"
+    assert launch(tmp_path, {"serve.sh": script}, "--vllm-version", release)["startup"] == expected
+
+
+@pytest.mark.parametrize(("release", "expected"), [("0.24.0", "known"), ("0.25.1", "unknown"), ("0.29.0", "known")])
+def test_the_runner_of_other_models_is_not_guessed(tmp_path: Path, release: str, expected: str) -> None:
+    found = launch(tmp_path, {"serve.sh": serve("", "Qwen/Qwen3-8B")}, "--vllm-version", release)
+    assert state(found, "model_runner") == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "release", "expected"),
+    [("ngram_gpu", "0.18.0", False), ("ngram_gpu", "0.19.0", True), ("dspark", "0.27.1", False), ("dspark", "0.28.0", True)],
+)
+def test_async_scheduling_came_later_for_some_methods(
+    tmp_path: Path, method: str, release: str, expected: bool
+) -> None:
+    words = drafts(f'"method": "{method}", "num_speculative_tokens": 2')
+    found = launch(tmp_path, {"serve.sh": serve(f"{NO_APC} {words}")}, "--vllm-version", release)
+    assert value(found, "async_scheduling") is expected
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        (serve("", "athrael-soju/ColQwen3_5-v1"), False),
+        (serve("--runner pooling --convert embed"), False),
+        (serve("--runner generate"), True),
+        (serve(""), True),
+    ],
+)
+def test_pooling_on_a_hybrid_backbone_caches_no_prefixes(tmp_path: Path, script: str, expected: bool) -> None:
+    found = launch(tmp_path, {"serve.sh": script}, "--vllm-version", "0.28.0")
+    assert value(found, "enable_prefix_caching") is expected
+
+
+def test_what_a_dense_pooling_model_does_is_not_guessed(tmp_path: Path) -> None:
+    found = launch(tmp_path, {"serve.sh": serve("--runner pooling", "Qwen/Qwen3-8B")}, "--vllm-version", "0.28.0")
+    assert state(found, "enable_prefix_caching") == "unknown"
+
+
+def test_the_drafter_in_a_speculators_repository_is_not_guessed(tmp_path: Path) -> None:
+    script = serve(APC, "RedHatAI/Qwen3.6-35B-A3B-speculator.dspark")
+    (finding,) = launch(tmp_path, {"serve.sh": script}, "--vllm-version", "0.25.1")["findings"]
+    known = next(note for note in finding["notes"] if note.startswith("Known defects"))
+    assert "D4 " in known and "D1 " not in known and "D3 " not in known
+
+
+# -- config.json -------------------------------------------------------------------------------------------------------
+
+CONFIGS = {
+    "an architecture that nobody knows": ('{"architectures": ["NewHybridForCausalLM"]}', "0.28.0", "undecided"),
+    "the same with recurrent layers": (
+        '{"architectures": ["NewHybridForCausalLM"], "layer_types": ["conv", "full_attention"]}', "0.28.0", "present",
+    ),
+    "a known dense one": ('{"architectures": ["LlamaForCausalLM"]}', "0.28.0", "absent"),
+    "a known hybrid one": ('{"architectures": ["GraniteMoeHybridForCausalLM"]}', "0.28.0", "present"),
+    "with attention layers alone": (
+        '{"architectures": ["GraniteMoeHybridForCausalLM"], "layer_types": ["attention"]}', "0.28.0", "absent",
+    ),
+    "with full attention before 0.29.0": (
+        '{"architectures": ["GraniteMoeHybridForCausalLM"], "layer_types": ["full_attention"]}', "0.28.0", "present",
+    ),
+    "with full attention from 0.29.0": (
+        '{"architectures": ["GraniteMoeHybridForCausalLM"], "layer_types": ["full_attention"]}', "0.29.0", "absent",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_what_config_json_says_of_the_layers(tmp_path: Path, name: str) -> None:
+    config, release, combination = CONFIGS[name]
+    words = drafts('"method": "eagle3", "model": "a/b", "num_speculative_tokens": 2')
+    files = {"serve.sh": serve(f"{APC} {words}", "./model"), "model/config.json": config}
+    assert launch(tmp_path, files, "--vllm-version", release)["combination"] == combination

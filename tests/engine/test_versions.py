@@ -200,6 +200,13 @@ def test_the_option_beats_every_pin(tmp_path: Path, files: dict[str, str]) -> No
     assert found["combination"] == "present"
 
 
+@pytest.mark.parametrize("text", ["0.28.0+cu129", "v0.28", "0.28.0.post1", "0.28.0+precompiled.g01ab"])
+def test_a_local_version_is_its_release(tmp_path: Path, text: str) -> None:
+    found = launch(tmp_path, {"serve.sh": SERVE, "requirements.txt": "vllm==0.26.0\n"}, "--vllm-version", text)
+    assert found["vllm_version"]["value"] == "0.28.0"
+    assert found["combination"] == "present"
+
+
 def test_a_release_that_is_newer_than_the_knowledge_is_judged_as_the_newest_and_says_so(tmp_path: Path) -> None:
     found = launch(tmp_path, {"serve.sh": SERVE}, "--vllm-version", "0.99.0")
     assert found["vllm_version"]["value"] == "0.99.0"

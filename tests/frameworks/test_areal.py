@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from support import HYBRID, history, launch, report, value
+from support import HYBRID, launch, report, value
 
 SOURCE = "areal/api/cli_args.py:1656@4aef98d8"
 
 
 def recipe(vllm: str = "", backend: str = "vllm:d4p1t1", more: str = "") -> str:
     return (
-        f"rollout:\n  backend: \"{backend}\"\nactor:\n  backend: fsdp:d4\n  path: {HYBRID}\n{more}"
+        f'rollout:\n  backend: "{backend}"\nactor:\n  backend: fsdp:d4\n  path: {HYBRID}\n{more}'
         f"vllm:\n  model: ${{actor.path}}\n  max_model_len: 32768\n{vllm}"
     )
 
@@ -22,7 +22,7 @@ def test_the_default_is_off_and_names_its_source(tmp_path: Path) -> None:
     found = launch(tmp_path, {"grpo.yaml": recipe()}, "--vllm-version", "0.28.0")
     assert (found["framework"], value(found, "model")) == ("areal", HYBRID)
     assert value(found, "enable_prefix_caching") is False
-    assert any(SOURCE in what for what, _ in history(found, "enable_prefix_caching"))
+    assert SOURCE in found["settings"]["enable_prefix_caching"]["provenance"][-1]["source"]
 
 
 @pytest.mark.parametrize(("version", "on"), [("0.19.1", False), ("0.28.0", True)])
@@ -36,7 +36,10 @@ def test_a_false_hands_the_choice_back(tmp_path: Path, version: str, on: bool) -
     ("text", "engine"),
     [
         (recipe(backend="sglang:d4p1t1"), "SGLang, left alone"),
-        (recipe(backend="x").replace("  backend: \"x\"\n", "  z: 1\nallocation_mode: sglang:d1+d1\n"), "SGLang, left alone"),
+        (
+            recipe(backend="x").replace('  backend: "x"\n', "  z: 1\nallocation_mode: sglang:d1+d1\n"),
+            "the engine is SGLang",
+        ),
     ],
 )
 def test_another_engine_is_left_alone(tmp_path: Path, text: str, engine: str) -> None:

@@ -33,7 +33,12 @@ def test_off_by_default_and_passed_as_false(tmp_path: Path, command: str, framew
     [
         (f"{OPENRLHF} --vllm.enable_prefix_caching", True),
         (f"{OPENRLHF} --enable_prefix_caching", True),
-        (OPENRLHF.replace("--vllm.num_engines", "--vllm_num_engines").replace("--actor.model_name_or_path", "--pretrain"), False),
+        (
+            OPENRLHF.replace("--vllm.num_engines", "--vllm_num_engines").replace(
+                "--actor.model_name_or_path", "--pretrain"
+            ),
+            False,
+        ),
         (f"{OPEN_INSTRUCT} --vllm_enable_prefix_caching", True),
         (f"{OPEN_INSTRUCT} --vllm_enable_prefix_caching False", False),
     ],
@@ -66,7 +71,7 @@ LEFT_ALONE = {
     "nothing drafts": serve("--enable_prefix_caching True"),
     "off": serve(f"--enable_prefix_caching False --speculative_config {MTP_JSON}"),
     "a dense model": serve(f"--enable_prefix_caching True --speculative_config {MTP_JSON}", DENSE),
-    "the trainer's own engine gets neither": f"trl grpo --model_name_or_path {HYBRID} --use_vllm --vllm_mode colocate\n",
+    "the trainer's engine gets neither": f"trl grpo --model_name_or_path {HYBRID} --use_vllm --vllm_mode colocate\n",
     "the trainer of a server": f"trl grpo --model_name_or_path {HYBRID} --use_vllm --vllm_mode server\n",
 }
 

@@ -26,7 +26,9 @@ LEFT_ALONE = {
     "rollout, a dense model": run("swift rollout", f"{ON} {DRAFTS}", DENSE),
     "the colocated engine gets no vllm_speculative_config": run("swift rlhf", f"{COLOCATE} {DRAFTS}"),
     "the typed argument is applied after the engine's": run("swift rlhf", f"{COLOCATE} {KWARGS} {OFF}"),
-    "server mode: the engine is elsewhere": run("swift rlhf", f"--rlhf_type grpo --use_vllm true --vllm_mode server {KWARGS}"),
+    "server mode: the engine is elsewhere": run(
+        "swift rlhf", f"--rlhf_type grpo --use_vllm true --vllm_mode server {KWARGS}"
+    ),
     "training with the head": run("megatron sft", "--mtp_num_layers 1"),
     "in a comment": run("swift infer", f"--infer_backend vllm {ON}") + f"# swift infer --infer_backend vllm {DRAFTS}\n",
 }
@@ -39,7 +41,8 @@ REPORTED = {
     "colocated: on by default": run("swift rlhf", f"{COLOCATE} {KWARGS}"),
     "colocated in Megatron": run("megatron rlhf", f"--rlhf_type grpo --vllm_mode colocate {KWARGS}"),
     "the module of the command": run("python -m swift.cli.rlhf", f"{COLOCATE} {KWARGS}"),
-    "derived from variables": f"SPEC='{{\"method\": \"mtp\"}}'\n" + run("swift rollout", f'{ON} --vllm_speculative_config "$SPEC"'),
+    "derived from variables": 'SPEC=\'{"method": "mtp", "num_speculative_tokens": 1}\'\n'
+    + run("swift rollout", f'{ON} --vllm_speculative_config "$SPEC"'),
 }
 
 
@@ -70,7 +73,9 @@ def test_training_has_it_on_by_default(tmp_path: Path, command: str, source: str
 
 
 @pytest.mark.parametrize(("version", "expected"), [("0.27.1", "absent"), ("0.28.0", "present")])
-@pytest.mark.parametrize("command", ["swift rollout", "swift infer --infer_backend vllm", "swift deploy --infer_backend vllm"])
+@pytest.mark.parametrize(
+    "command", ["swift rollout", "swift infer --infer_backend vllm", "swift deploy --infer_backend vllm"]
+)
 def test_serving_leaves_it_to_vllm(tmp_path: Path, command: str, version: str, expected: str) -> None:
     # swift/rlhf_trainers/args_mixin.py:47@3602360a: Optional[bool] = None
     found = launch(tmp_path, {"run.sh": run(command, DRAFTS)}, "--vllm-version", version)
@@ -78,7 +83,9 @@ def test_serving_leaves_it_to_vllm(tmp_path: Path, command: str, version: str, e
 
 
 def test_a_yaml_of_the_same_names_is_read_as_the_first_word(tmp_path: Path) -> None:
-    config = f"model: {HYBRID}\ninfer_backend: vllm\nvllm_speculative_config: {{method: mtp, num_speculative_tokens: 1}}\n"
+    config = (
+        f"model: {HYBRID}\ninfer_backend: vllm\nvllm_speculative_config: {{method: mtp, num_speculative_tokens: 1}}\n"
+    )
     files = {"run.sh": f"swift deploy serve.yaml {ON}\n", "serve.yaml": config}
     assert launch(tmp_path, files)["combination"] == "present"
     assert launch(tmp_path, {"serve.yaml": config}, "--vllm-version", "0.28.0")["combination"] == "present"

@@ -15,7 +15,7 @@ ON, OFF = "enable_prefix_caching = true\n", "enable_prefix_caching = false\n"
 def recipe(vllm: str, model: str = HYBRID, inference: str = "", more: str = "") -> str:
     return (
         f'max_steps = 10 # a comment with [brackets]\n\n[model]\nname = "{model}"\n\n[orchestrator]\nbatch_size = 8\n'
-        f"\n[[orchestrator.train.source]]\nname = \"x\"\n\n[inference]\n{inference}\n[inference.vllm]\n{vllm}{more}"
+        f'\n[[orchestrator.train.source]]\nname = "x"\n\n[inference]\n{inference}\n[inference.vllm]\n{vllm}{more}'
     )
 
 
@@ -30,10 +30,13 @@ LEFT_ALONE = {
 
 REPORTED = {
     "explicit": recipe(ON + SPEC),
-    "a table of its own": recipe(ON, more='\n[inference.vllm.speculative_config]\nmethod = "mtp"\nnum_speculative_tokens = 2\n'),
+    "a table of its own": recipe(
+        ON, more='\n[inference.vllm.speculative_config]\nmethod = "mtp"\nnum_speculative_tokens = 2\n'
+    ),
     "JSON in a text": recipe(ON + """speculative_config = '{"method": "mtp", "num_speculative_tokens": 2}'\n"""),
     "the offload switches it on": recipe(SPEC, inference="kv_cache_offload = { size = 1 }\n"),
-    "the flat layout": f'[model]\nname = "{HYBRID}"\n[orchestrator]\nx = 1\n[inference]\n{ON}vllm_extra = {{ {SPEC.strip()} }}\n',
+    "the flat layout": f'[model]\nname = "{HYBRID}"\n[orchestrator]\nx = 1\n'
+    f"[inference]\n{ON}vllm_extra = {{ {SPEC.strip()} }}\n",
     "an inference server": f'[vllm]\nmodel = "{HYBRID}"\n{ON}{SPEC}',
 }
 
@@ -73,7 +76,10 @@ COMMANDS = {
     "glued": ("rl @base.toml @spec.toml", "absent"),
     "the command line wins": ("uv run rl @ base.toml @ spec.toml --inference.vllm.no-enable-prefix-caching", "absent"),
     "and with a value": ("uv run rl @ base.toml @ spec.toml --inference.vllm.enable-prefix-caching false", "absent"),
-    "a drafter in JSON": ("""uv run rl @ base.toml --inference.vllm.speculative-config '{"method": "mtp"}'""", "present"),
+    "a drafter in JSON": (
+        """rl @ base.toml --inference.vllm.speculative-config '{"method": "mtp", "num_speculative_tokens": 1}'""",
+        "present",
+    ),
     "a file below a key": ("uv run rl @ base.toml --inference.vllm @ vllm.toml", "present"),
     "derived from variables": ("CONFIG=spec.toml\nuv run rl @ base.toml @ $CONFIG", "present"),
     "the module": ("python -m prime_rl.entrypoints.rl @ base.toml @ spec.toml", "present"),
@@ -84,17 +90,17 @@ COMMANDS = {
 def test_files_are_composed_on_the_command_line(tmp_path: Path, script: str, combination: str) -> None:
     found = report(tmp_path, {"run.sh": f"{script}\n", **FILES, "vllm.toml": SPEC})
     assert {item["combination"] for item in found["launches"]} <= {combination}
-    assert found["launches"] or "glued" in COMMANDS and "@base" in script
+    assert found["launches"] or ("glued" in COMMANDS and "@base" in script)
 
 
 def test_a_file_that_is_not_there_leaves_it_open(tmp_path: Path) -> None:
-    found = launch(tmp_path, {"run.sh": "uv run rl @ base.toml @ missing.toml\n", **FILES})
+    found = launch(tmp_path, {"run.sh": "uv run rl @ missing.toml @ spec.toml\n", **FILES})
     assert found["combination"] == "undecided"
     assert "missing.toml" in found["decided_by"]
 
 
 def test_a_role_may_differ(tmp_path: Path) -> None:
-    roles = f"\n[inference.deployment]\ntype = \"disaggregated\"\n[inference.deployment.decode_vllm_overrides]\n{SPEC}"
+    roles = f'\n[inference.deployment]\ntype = "disaggregated"\n[inference.deployment.decode_vllm_overrides]\n{SPEC}'
     found = report(tmp_path, {"rl.toml": recipe(ON, more=roles)})
     assert [item["combination"] for item in found["launches"]] == ["absent", "present"]
 
@@ -116,7 +122,10 @@ def test_the_fix_of_a_command_replaces_its_flag(tmp_path: Path) -> None:
     assert fixed(tmp_path, finding).endswith("--inference.vllm.no-enable-prefix-caching\n")
 
 
-@pytest.mark.parametrize("text", ["[model\nname = 1\n[inference.vllm]\n", "inference.vllm = [\n" + "[" * 5000, "[inference.vllm]\nx = 1\nx = 2\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["[model\nname = 1\n[inference.vllm]\n", "inference.vllm = [\n" + "[" * 5000, "[inference.vllm]\nx = 1\nx = 2\n"],
+)
 def test_a_file_that_is_no_toml_holds_no_launch(tmp_path: Path, text: str) -> None:
     found = report(tmp_path, {"rl.toml": text})
     assert found["launches"] == []

@@ -40,10 +40,13 @@ REPORTED = {
     "the source": module(f"{ON}, {DRAFTS}", f'"model_id": "qwen", "model_source": "{HYBRID}"'),
     "a null source is the served name": module(f"{ON}, {DRAFTS}", f'"model_id": "{HYBRID}", "model_source": None'),
     "derived from constants": module(
-        '**COMMON, "speculative_config": SPEC', before=f"COMMON = {{{ON}}}\nSPEC = dict(method='mtp')\n"
+        '**COMMON, "speculative_config": SPEC',
+        before=f"COMMON = {{{ON}}}\nSPEC = dict(method='mtp', num_speculative_tokens=1)\n",
     ),
     "dict()": module("").replace(
-        "engine_kwargs={}", "engine_kwargs=dict(enable_prefix_caching=True, speculative_config=dict(method='mtp'))"
+        "engine_kwargs={}",
+        "engine_kwargs=dict(enable_prefix_caching=True, "
+        "speculative_config=dict(method='mtp', num_speculative_tokens=1))",
     ),
     "a path to the class": "import ray.serve.llm\n\n"
     f'ray.serve.llm.LLMConfig(model_loading_config=dict(model_id="{HYBRID}"), engine_kwargs={{{ON}, {DRAFTS}}})\n',

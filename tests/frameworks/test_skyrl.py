@@ -204,3 +204,54 @@ def test_two_launches_never_mix(tmp_path: Path) -> None:
     found: Any = report(tmp_path, {"train.sh": script})
     assert [item["combination"] for item in found["launches"]] == ["absent", "absent"]
     assert found["findings"] == []
+
+
+# -- stages, heads that are off, and the Tinker server -----------------------------------------------------------------
+
+
+def test_pipeline_stages_reach_the_engine(tmp_path: Path) -> None:
+    script = run(f"{MTP} {ENGINE}.pipeline_parallel_size=2")
+    found = launch(tmp_path, {"train.sh": script, "requirements.txt": "vllm==0.30.0\n"})
+    assert (value(found, "pipeline_parallel_size"), rules(found)) == (2, ["GDN001", "GDN010"])
+    assert [f["severity"] for f in found["findings"] if f["rule"] == "GDN001"] == ["error"]
+
+
+NO_HEADS = "trainer.policy.megatron_config.mtp_num_layers=0"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (f"{MTP} {NO_HEADS}", "refused"),
+        (f"{MTP} trainer.policy.megatron_config.mtp_num_layers=1", "ok"),
+        (f"trainer.mtp.enabled=false {NO_HEADS}", "ok"),
+    ],
+)
+def test_drafting_without_heads_does_not_start(words: str, expected: str, tmp_path: Path) -> None:
+    assert launch(tmp_path, {"train.sh": run(words)})["startup"] == expected
+
+
+def tinker(config: str, backend: str = "--backend fsdp", model: str = HYBRID) -> str:
+    return f"uv run --extra tinker -m skyrl.tinker.api --base-model {model} {backend} --backend-config '{config}'\n"
+
+
+DRAFTS = f'"{ENGINE}.speculative_config": {{"method": "mtp", "num_speculative_tokens": 1}}'
+TINKER = {
+    "drafting in the backend's configuration": (tinker(f"{{{DRAFTS}}}"), "present", ["GDN001"]),
+    "with prefix caching off": (tinker(f'{{{DRAFTS}, "{ENGINE}.enable_prefix_caching": false}}'), "absent", []),
+    "off through the passthrough": (
+        tinker(f'{{{DRAFTS}, "{ENGINE}.engine_init_kwargs.enable_prefix_caching": false}}'), "absent", [],
+    ),
+    "its trainer's switch installs nothing": (tinker('{"trainer.mtp.enabled": true}'), "absent", []),
+    "a dense model": (tinker(f"{{{DRAFTS}}}", model=DENSE), "absent", []),
+    "the jax backend": (tinker(f"{{{DRAFTS}}}", "--backend jax"), "absent", []),
+    "no backend means jax": (tinker(f"{{{DRAFTS}}}", ""), "absent", []),
+    "a configuration of the environment": (tinker("'$CONFIG'"), "undecided", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TINKER)
+def test_the_tinker_server(name: str, tmp_path: Path) -> None:
+    script, combination, found_by = TINKER[name]
+    found = launch(tmp_path, {"serve.sh": script})
+    assert (found["framework"], found["combination"], rules(found)) == ("skyrl_tinker", combination, found_by)

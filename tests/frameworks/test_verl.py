@@ -114,7 +114,7 @@ def test_the_opt_out_that_does_nothing_is_named_with_the_words_that_work(tmp_pat
     assert (ineffective["line"], ineffective["column"]) == (line, 5)
     assert "train.sh:4" in related(ineffective)
     text = fixed(tmp_path, ineffective)
-    assert text.endswith(f"{FALSE} \\\n    +{KWARGS}.no_enable_prefix_caching=True\n")
+    assert text.endswith(f"{FALSE} \\\n    ++{KWARGS}.no_enable_prefix_caching=True\n")
     after = launch(tmp_path, {"train.sh": text, **NEW})
     assert (after["combination"], value(after, "enable_prefix_caching")) == ("absent", False)
 
@@ -122,8 +122,9 @@ def test_the_opt_out_that_does_nothing_is_named_with_the_words_that_work(tmp_pat
 @pytest.mark.parametrize("written", ["off", "'False'"])
 def test_off_is_a_text_for_hydra(tmp_path: Path, written: str) -> None:
     found = launch(tmp_path, {"train.sh": run(f'{SWITCHES} "{ROLLOUT}.enable_prefix_caching={written}"'), **OLD})
-    assert found["combination"] == "undecided"
-    assert "where vLLM expects true or false" in found["decided_by"]
+    # A text is written as a word behind the flag, and the flag takes none.
+    assert (found["combination"], found["startup"]) == ("absent", "refused")
+    assert "--enable_prefix_caching takes no value" in found["startup_reason"]
 
 
 # -- two revisions -----------------------------------------------------------------------------------------------------
@@ -190,3 +191,68 @@ def test_the_base_configuration_of_the_checkout_is_read(tmp_path: Path) -> None:
     (finding,) = found["findings"]
     assert finding["path"] == "train.sh"
     assert "verl/trainer/config/ppo_trainer.yaml:7" in related(finding)
+
+
+def test_a_configuration_whose_name_is_not_known_leaves_no_word_behind(tmp_path: Path) -> None:
+    found = launch(tmp_path, {"run.sh": run(f"{SWITCHES} --config-name $CFG"), **NEW})
+    assert found["combination"] == "undecided"
+    assert "the configuration <CFG>" in found["decided_by"]
+    # The value of the flag is no override: only the file behind it is open.
+    assert found["note"] == "later words may change this: it depends on the configuration <CFG>"
+
+
+# -- what reaches the engine, and what does not ------------------------------------------------------------------------
+
+
+def test_any_other_False_is_dropped_too(tmp_path: Path) -> None:
+    found = launch(tmp_path, {"train.sh": run(f"{SWITCHES} +{KWARGS}.async_scheduling=False"), **NEW})
+    assert value(found, "async_scheduling") is True
+    assert any("D2 " in note for finding in found["findings"] for note in finding["notes"])
+
+
+@pytest.mark.parametrize("pin", ["0.28.0", "0.30.0"])
+def test_pipeline_stages_of_the_rollout_never_reach_vllm(tmp_path: Path, pin: str) -> None:
+    script = run(f"{SWITCHES} {ROLLOUT}.pipeline_model_parallel_size=2")
+    found = launch(tmp_path, {"train.sh": script, "requirements.txt": f"vllm=={pin}\n"})
+    assert (found["startup"], found["combination"], rules(found)) == ("ok", "present", ["GDN001"])
+    assert [finding["severity"] for finding in found["findings"]] == ["error" if pin == "0.28.0" else "warning"]
+
+
+MERGED = {
+    "a JSON text": f"""'+{KWARGS}.speculative_config="{{\\"num_speculative_tokens\\": 3}}"'""",
+    "a null member": f"'+{KWARGS}.speculative_config={{method: null, num_speculative_tokens: 3}}'",
+}
+
+
+@pytest.mark.parametrize("words", MERGED.values(), ids=MERGED)
+def test_the_passthrough_is_merged_over_the_switches(tmp_path: Path, words: str) -> None:
+    found = launch(tmp_path, {"train.sh": run(f"{SWITCHES} {words}"), **NEW})
+    assert value(found, "speculative_config") == {"method": "mtp", "num_speculative_tokens": 3}
+
+
+TEACHER = "+distillation.teacher_models.t1"
+TEACHES = (
+    f"distillation.enabled=true {TEACHER}.model_path={HYBRID} "
+    f"{TEACHER}.inference.engine_kwargs.vllm.speculative_config.method=mtp "
+    f"{TEACHER}.inference.engine_kwargs.vllm.speculative_config.num_speculative_tokens=1"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "rollout", "combination"),
+    [
+        ("", "vllm", "present"),
+        (f"{TEACHER}.inference.name=vllm", "sglang", "present"),
+        (f"{TEACHER}.inference.name=sglang", "vllm", "absent"),
+        ("", "sglang", "absent"),
+        (f"{TEACHER}.inference.engine_kwargs.vllm.no_enable_prefix_caching=True", "vllm", "absent"),
+    ],
+)
+def test_a_teacher_has_its_own_engine(words: str, rollout: str, combination: str, tmp_path: Path) -> None:
+    found = report(tmp_path, {"train.sh": run(f"{TEACHES} {words}", model=DENSE, name=rollout), **NEW})
+    assert [item["combination"] for item in found["launches"]] == ["absent", combination]
+
+
+def test_evaluation_of_results_starts_no_engine(tmp_path: Path) -> None:
+    found = launch(tmp_path, {"eval.sh": run(SWITCHES, module="verl.trainer.main_eval"), **NEW})
+    assert "starts no engine" in found["note"] and "fine-tuning" not in found["note"]

@@ -14,8 +14,8 @@ MINIMUM = "0.17.0"
 
 
 def recipe(
-    base: str = ON, features: str = f"  spec: {{args: {SPEC}}}\n", opt_in: str = "[]", variants: str = "  default: {precision: bf16}\n",
-    model: str = HYBRID, more: str = "",
+    base: str = ON, features: str = f"  spec: {{args: {SPEC}}}\n", opt_in: str = "[]",
+    variants: str = "  default: {precision: bf16}\n", model: str = HYBRID, more: str = "",
 ) -> str:  # fmt: skip
     return (
         f'meta: {{title: x}}\nmodel:\n  model_id: {model}\n  min_vllm_version: "{MINIMUM}"\n  base_args: {base}\n'

@@ -149,5 +149,7 @@ class Rule:
     severity: str = "error"
     precision: str = "high"
     tags: tuple[str, ...] = ("vllm",)
+    ways_out: tuple[object, ...] = ()
+    evidence: str = ""
     references: tuple[Reference, ...] = (Reference("issue", "https://github.com/vllm-project/vllm/issues/43650"),)
     examples: tuple[object, ...] = ()

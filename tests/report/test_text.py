@@ -221,7 +221,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_not_show() -> None:
     expect(
         one(finding(cut(source, "model"))),
         """
-        a.yaml:1:2: error[GDN001] Prefix caching is on
+        a.yaml:1:1: error[GDN001] Prefix caching is on
            |
          1 | model: x
            | ^^^^^ here

@@ -129,7 +129,9 @@ def rule_named(wanted: str, rules: Sequence[Rule]) -> Rule:
         return found
     import difflib
 
-    near = difflib.get_close_matches(wanted.lower(), names, 1, 0.5)
+    number = re.fullmatch(r"([a-z]+)[ _-]?(\d{1,3})", wanted.lower())
+    written = f"{number.group(1)}{int(number.group(2)):03}" if number else wanted.lower()
+    near = difflib.get_close_matches(written, names, 1, 0.5)
     hint = f"Did you mean {names[near[0]].id} ({names[near[0]].slug})?" if near else "`gdnlint rules` lists them."
     raise click.BadParameter(f"'{wanted}' is no rule. {hint}", param_hint="RULE")
 
@@ -173,9 +175,21 @@ def _paths(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...
 def _version(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is None:
         return None
-    if not re.fullmatch(r"v?\d+(\.\d+)+[A-Za-z0-9.+_-]*", value):
+    from gdnlint.knowledge.releases import Release
+
+    # A local version (`0.28.0+cu129`) is a build of its release.
+    plain = value.partition("+")[0]
+    release = Release.parse(plain)
+    if release is not None:
+        return str(release)
+    base = re.match(r"v?(\d+\.\d+(?:\.\d+){0,2})(?=[._-]?(?:a|b|c|rc|alpha|beta|pre|dev)\d*)", plain)
+    if base is None:
         raise click.BadParameter(f"'{value}' is not a version such as 0.28.0.", ctx, parameter)
-    return value.removeprefix("v")
+    message = (
+        f"'{value}' is no final release, and what it holds is not known. "
+        f"Give the release that it behaves like: {base.group(1)}, or the one before it."
+    )
+    raise click.BadParameter(message, ctx, parameter)
 
 
 def _assumptions(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:

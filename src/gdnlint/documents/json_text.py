@@ -7,13 +7,14 @@ wins). A hole may stand inside a string, for a value, or for part of a bare word
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from gdnlint.source import Span
-from gdnlint.values import Data, Hole, Place, Text, Value, has_mark
+from gdnlint.values import Cuts, Data, Hole, Place, Text, Value, has_mark
 
-DEEPEST = 200
+DEEPEST = 100
 """Levels of nesting that are read; deeper text counts as invalid."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -54,18 +55,22 @@ def parse(text: Text, span: Span | None = None, *, route: str = "key", name: str
 def locator(text: Text, span: Span | None) -> Callable[[int, int], Span | None]:
     """Maps characters of ``text.marked()`` to their span in a file, or to ``span`` where that is not known."""
     ends: list[tuple[int, int, Span | None]] = []
+    starts: list[int] = []
     at = 0
     for piece in text.pieces:
         size = 1 if isinstance(piece.content, Hole) else len(piece.content)
         where = piece.span
         exact = where is not None and (isinstance(piece.content, Hole) or where.end - where.start == size)
-        ends.append((at, at + size, where if exact else None))
+        if size:
+            ends.append((at, at + size, where if exact else None))
+            starts.append(at)
         at += size
 
     def locate(start: int, end: int) -> Span | None:
-        first = next((piece for piece in ends if piece[0] <= start < piece[1]), None)
-        last = next((piece for piece in ends if piece[0] < end <= piece[1]), None)
-        if first is None or last is None or first[2] is None or last[2] is None:
+        if not 0 <= start < at or not 0 < end <= at:
+            return span
+        first, last = ends[bisect_right(starts, start) - 1], ends[bisect_right(starts, end - 1) - 1]
+        if first[2] is None or last[2] is None:
             return span
         if first[2].source is not last[2].source:
             return span
@@ -82,6 +87,7 @@ class _Reader:
 
     def __init__(self, text: Text, span: Span | None, route: str) -> None:
         self.text = text
+        self.cuts = Cuts(text)
         self.marked = text.marked()
         self.route = route
         self.holes = bool(text.holes)
@@ -94,7 +100,7 @@ class _Reader:
         return match.end() if match else at
 
     def made(self, data: Data, start: int, end: int, name: str) -> Value:
-        places = self.shared if self.shared is not None else self.text.cut(start, end).places
+        places = self.shared if self.shared is not None else self.cuts.cut(start, end).places
         return Value(data, self.locate(start, end), places, self.route, name)
 
     def value(self, at: int, name: str, depth: int, key_start: int | None) -> tuple[Value, int]:
@@ -112,7 +118,7 @@ class _Reader:
             return self.sequence(at, name, depth)
         if char == '"':
             string, end = scanstring(self.marked, at + 1, True)
-            return self.text.unmark(string), end
+            return self.cuts.unmark(string), end
         return self.bare(at)
 
     def bare(self, at: int) -> tuple[Data, int]:
@@ -121,7 +127,7 @@ class _Reader:
             raise _Invalid
         word = match.group()
         if self.holes and has_mark(word):
-            return self.text.cut(at, match.end()), match.end()
+            return self.cuts.cut(at, match.end()), match.end()
         if word in _CONSTANTS:
             return _CONSTANTS[word], match.end()
         number = _NUMBER.fullmatch(word)
@@ -175,7 +181,7 @@ class _Reader:
                 raise _Invalid
             at = self.skip(at + 1)
         if open_keys:
-            return self.text.cut(start, at + 1), at + 1
+            return self.cuts.cut(start, at + 1), at + 1
         return members, at + 1
 
     def bare_key(self, at: int) -> tuple[str, int]:

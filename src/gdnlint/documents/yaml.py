@@ -17,9 +17,9 @@ from gdnlint.values import Data, Hole, Place, Problem, Text, Value
 
 Scalars = Literal["omegaconf", "pyyaml", "yaml12"]
 
-DEEPEST = 200
+DEEPEST = 100
 """Levels of nesting that are read."""
-LARGEST = 200_000
+LARGEST = 60_000
 """Nodes of one file that are visited, those behind aliases counted each time."""
 MOST_HOPS = 8
 """Aliases of aliases that a value remembers."""

@@ -19,7 +19,7 @@ def edits(resolved: Resolved, outcome: Outcome, setting: str, value: object) -> 
         if fix.launches and known.named.name not in fix.launches:
             continue
         if fix.setting == setting and fix.value == value and fix.form == place.form and fix.when.evaluate(names.lookup):
-            fix = _located(fix, known)  # noqa: PLW2901
+            fix = _located(fix, known)
             made = _written(fix, resolved, outcome)
             return (fix.text, made) if made else ("", ())
     return "", ()

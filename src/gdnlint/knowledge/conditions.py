@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from gdnlint.knowledge.releases import Release, ReleaseRange
 from gdnlint.values import Text, Value
@@ -24,7 +24,7 @@ REFERENCE_KINDS = (
     "feature",
 )  # fmt: skip
 
-_OPERATORS = ("equals", "gt", "ge", "lt", "le", "in", "absent", "null", "glob", "has", "empty", "within", "first")
+_OPERATORS = ("equals", "gt", "ge", "lt", "le", "in", "absent", "null", "glob", "has", "empty", "within", "first", "truthy")
 
 
 class ConditionError(ValueError):
@@ -130,7 +130,8 @@ def _reference(name: object, key: str) -> str:
 
 def _operand(operator: str, value: object, key: str) -> object:
     if operator == "within":
-        ranges = [ReleaseRange.parse(part) for part in ([value] if isinstance(value, str) else value or [])]  # type: ignore[attr-defined]
+        parts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        ranges = [ReleaseRange.parse(part) if isinstance(part, str) else None for part in parts]
         if not ranges or any(found is None for found in ranges):
             raise ConditionError(key, f"{value!r} is no range of releases (0.17.0..0.25.1, 0.28.0.., ..0.16.0)")
         return tuple(ranges)
@@ -178,8 +179,11 @@ def _compares(operator: str) -> Callable[[Value | None, object], Truth]:
     return test
 
 
-def _ordered(left: Release | float, right: Release | float, operator: str) -> bool:
-    order = (left > right) - (left < right)  # type: ignore[operator]
+_Ordered = TypeVar("_Ordered", Release, float)
+
+
+def _ordered(left: _Ordered, right: _Ordered, operator: str) -> bool:
+    order = (left > right) - (left < right)
     return {"gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}[operator]
 
 
@@ -208,6 +212,17 @@ def _null(value: Value | None, operand: object) -> Truth:
 def _empty(value: Value | None, operand: object) -> Truth:
     data = _scalar(value)
     return None if data is _UNKNOWN else (data in (None, "") or data == {} or data == []) is operand
+
+
+def _absent(value: Value | None, operand: object) -> Truth:
+    # What stands in no file here may stand in one that was not read.
+    return None if value is not None and value.route == "unread" else (value is None) is operand
+
+
+def _truthy(value: Value | None, operand: object) -> Truth:
+    """As ``if x`` of the program that reads it: any text but the empty one holds, "false" too."""
+    data = _scalar(value)
+    return None if data is _UNKNOWN else bool(data) is operand
 
 
 def _glob(value: Value | None, operand: object) -> Truth:
@@ -247,10 +262,11 @@ _TESTS: dict[str, Callable[[Value | None, object], Truth]] = {
     "le": _compares("le"),
     "in": _in,
     "within": _within,
-    "absent": lambda value, operand: (value is None) is operand,
+    "absent": _absent,
     "null": _null,
     "glob": _glob,
     "has": _has,
     "empty": _empty,
     "first": _first,
+    "truthy": _truthy,
 }

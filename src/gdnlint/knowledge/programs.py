@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,13 @@ class Members(NamedTuple):
     members: tuple[tuple[str, Expression], ...]
 
 
-Expression = Literal | Ref | Choice | Members
+class Unknown(NamedTuple):
+    """``{unknown: WHY}``: what the files cannot say, or what nobody has read."""
+
+    reason: str
+
+
+Expression = Literal | Ref | Choice | Members | Unknown
 
 
 class Step(NamedTuple):
@@ -60,7 +67,7 @@ class Step(NamedTuple):
     operand: Expression | None
     """Of update and argv: what is spread or appended."""
     text: str
-    """Of refuse: the reason; of mark: its name; of propagate: the key that is copied."""
+    """Of refuse: the reason; of mark: its name; of propagate: the key that is copied; of allow: the setting."""
     copies: tuple[str, ...]
     """Of propagate: the keys that are copied to."""
     when: Condition
@@ -70,6 +77,8 @@ class Step(NamedTuple):
     note: str
     options: tuple[tuple[str, str], ...]
     key: str
+    words: tuple[tuple[str, Condition, str], ...] = ()
+    """Of allow: each word that the setting takes, the test of the release that knows it, and which those are."""
     each: tuple[tuple[str, str], ...] = ()
     """Names and references: the step runs once for each member, with ``$NAME`` standing for it. A later reference may
     use the names before it."""
@@ -82,9 +91,11 @@ OPERATORS: dict[str, dict[str, tuple[str, ...]]] = {
     "set": {},
     "fill": {},
     "update": {"null": ("keep", "drop"), "duplicate": ("override", "refuse")},
-    "under": {},
+    "under": {"null": ("keep", "drop")},
     "over": {},
-    "argv": {"true": ("flag",), "false": ("omit", "negative"), "null": ("omit",), "mapping": ("json", "text")},
+    "argv": {
+        "true": ("flag",), "false": ("omit", "negative", "unknown"), "null": ("omit",), "mapping": ("json", "text"),
+    },
     "emit": {
         "true": ("flag",), "false": ("omit", "negative", "keep"), "null": ("omit", "keep"),
         "absent": ("omit", "negative"),
@@ -92,6 +103,7 @@ OPERATORS: dict[str, dict[str, tuple[str, ...]]] = {
     "propagate": {"conflict": ("keep", "refuse")},
     "refuse": {},
     "assume": {},
+    "allow": {},
     "mark": {},
 }  # fmt: skip
 """Every operator with its options and their values; the first value is the default."""
@@ -118,9 +130,13 @@ def _step(table: Table, known: frozenset[str]) -> Step:
     if revisions - known:
         raise table.error("in", f"unknown revision {', '.join(sorted(revisions - known))}")
     if operator == "emit":
-        options.append(("fields", " ".join(table.texts("fields"))))
+        options += [(name, " ".join(table.texts(name))) for name in ("fields", "except")]
     if operator == "mark":
         options += [("text", table.text("text")), ("field", table.text("field", ""))]
+    words: tuple[tuple[str, Condition, str], ...] = ()
+    if operator == "allow":
+        options.append(("what", table.text("what")))
+        words = tuple(_words(table))
     if operator == "assume":
         options.append(("because", table.text("because")))
     assignments, operand, text, copies = _operands(table, operator)
@@ -136,11 +152,23 @@ def _step(table: Table, known: frozenset[str]) -> Step:
         note=table.text("note", ""),
         options=tuple(options),
         key=table.key,
+        words=words,
         each=tuple((name, _each(table, name)) for name in table.table("each").data),
     )
     table.raw("each")
     table.done()
     return step
+
+
+def _words(table: Table) -> Iterator[tuple[str, Condition, str]]:
+    """The words of an allow step: ``{since, until, words}`` for those that came and went together."""
+    for item in table.tables("words"):
+        since, until = (item.text(name, "") for name in ("since", "until"))
+        known = _parse_condition(table.path, {"engine:version": {"within": f"{since}..{until}"}}, item.key)
+        spoken = " ".join(part for part in (since and f"from {since} on", until and f"up to {until}") if part)
+        for word in item.texts("words"):
+            yield word, known, spoken
+        item.done()
 
 
 def _each(table: Table, name: str) -> str:
@@ -159,6 +187,8 @@ def bind(step: Step, name: str, member: str) -> Step:
         return pattern.sub(lambda _: member, written)
 
     def in_expression(found: Expression) -> Expression:
+        if isinstance(found, Unknown):
+            return found
         if isinstance(found, Literal):
             return Literal(text(found.data)) if isinstance(found.data, str) else found
         if isinstance(found, Choice):
@@ -220,6 +250,8 @@ def expression(table: Table, data: object, key: str) -> Expression:
         return Literal(data)
     if "ref" in data:
         return _ref(table, data, key)
+    if set(data) == {"unknown"}:
+        return Unknown(str(data["unknown"]))
     if "if" in data:
         if set(data) != {"if", "then", "else"}:
             raise table._error(table.path, key, "takes {if: COND, then: X, else: Y}")

@@ -6,13 +6,16 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gdnlint.knowledge.conditions import ALWAYS, Condition
 from gdnlint.knowledge.programs import Step, condition, parse_steps
 from gdnlint.knowledge.reading import Table
 from gdnlint.knowledge.releases import Release, ReleaseRange
 from gdnlint.results import Applicability, Confidence, Severity
+
+if TYPE_CHECKING:
+    from gdnlint.documents.yaml import Scalars
 
 DIALECTS = ("omegaconf_cli", "hydra", "engine_argv", "flags", "pydantic_toml", "kwargs", "none")
 INHERITANCE = ("none", "defaults_chain", "hydra_defaults", "file", "at_files")
@@ -25,6 +28,8 @@ class Flag(NamedTuple):
     kind: str
     """``bool`` (has a ``--no-`` form), ``true`` (takes no value), ``value``, ``values``, ``optional``, ``json``."""
     names: tuple[tuple[str, ReleaseRange], ...]
+    inverse: str = ""
+    """A spelling of its own with the opposite sense (``--disable-X`` of ``--enable-X``)."""
 
 
 class Defect(NamedTuple):
@@ -58,6 +63,11 @@ class Engine(NamedTuple):
     flags: dict[str, Flag]
     abbreviations: bool
     negative_prefixes: tuple[tuple[str, ReleaseRange], ...]
+    """Every form of a ``bool`` flag with one of these means the opposite."""
+    inverse_known: ReleaseRange
+    """The releases that read the inverse spellings of flags."""
+    inverse_prefixes: tuple[str, ...]
+    """How inverse spellings begin; a flag that has none is not known by such a word."""
     removed_flags: tuple[str, ...]
     positional: str
     config_flag: str
@@ -90,6 +100,8 @@ class Architecture(NamedTuple):
     """The releases that know it."""
     caches_state: ReleaseRange | None
     """The releases in which it supports prefix caching of its recurrent state in every mode (SupportsMambaPrefixCaching)."""
+    pooling: bool = False
+    """Whether it gives vectors or scores and generates nothing."""
 
 
 _NAME_START = re.compile(r"\(\?<!\[a-z0-9\]\)([a-z0-9]{2,})")
@@ -143,6 +155,12 @@ class Family(NamedTuple):
     known: ReleaseRange
     methods: tuple[str, ...] = ()
     """Speculative methods that only models of this family have."""
+    attention_free: bool = False
+    """Recurrent without any attention layer, which the engine does not call hybrid."""
+    pooling: bool = False
+    """Whether its models give vectors or scores and generate nothing."""
+    attention_only: tuple[tuple[str, ReleaseRange], ...] = ()
+    """Names of attention layers in ``layer_types``, and the releases that see no hybrid in a model of such layers alone."""
     generic_components: tuple[str, ...] = ()
     """Parts of a path that say nothing of a model (``checkpoint-310``): its parent is looked at instead."""
 
@@ -170,6 +188,8 @@ class NamedLaunch(NamedTuple):
     when: Condition
     engine: str
     """A reference whose value names the engine; empty: the framework's."""
+    engine_else: str
+    """The reference that is asked where that one is absent; empty: none."""
     engines: dict[str, str]
     """Patterns of such values and the engines they name."""
     default_engine: str
@@ -234,7 +254,7 @@ class Framework(NamedTuple):
     engine: str
     recognise: Recognise
     dialect: str
-    scalars: str
+    scalars: Scalars
     plus: str
     """What a leading ``+`` of an override does: ``operator``, ``refuse`` or ``key``."""
     negative: str
@@ -308,6 +328,8 @@ class Rule(NamedTuple):
     examples: tuple[Example, ...]
     each: str
     """A mark name: one finding for each such mark."""
+    scenarios: bool
+    """Whether it is also reported where it only holds under a switch (``METHOD=mtp``)."""
 
     @property
     def severity(self) -> Severity:
@@ -335,6 +357,8 @@ class Wrapper(NamedTuple):
     assignments: bool
     mount_flags: tuple[str, ...] = ()
     """Flags that show a path of the host under another one (``-v HOST:PATH``)."""
+    versioned: bool = False
+    """Whether the command may carry the version that is installed for it (``uvx name@1.2.3``)."""
 
 
 @dataclass(frozen=True)
@@ -384,7 +408,6 @@ _FLAG_NOTES = (
     "was",
     "repeat",
     "choices_since",
-    "inverse",
     "count",
     "text",
     "deprecated",
@@ -408,8 +431,9 @@ def parse_flags(table: Table) -> dict[str, Flag]:
         kind = entry.text("kind")
         if kind not in ("bool", "true", "value", "values", "optional", "json"):
             raise entry.error("kind", "must be bool, true, value, values, optional or json")
+        inverse = entry.text("inverse", "")
         entry.done(_FLAG_NOTES)
-        flags[name] = Flag(name, kind, tuple(names))
+        flags[name] = Flag(name, kind, tuple(names), inverse)
     return flags
 
 
@@ -418,6 +442,9 @@ def parse_engine(
 ) -> Engine:
     command = table.table("command_line")
     prefixes = tuple((item.text("prefix"), parse_range(item)) for item in command.tables("negative"))
+    inverse = command.table("inverse")
+    inverse_known, inverse_prefixes = parse_range(inverse), inverse.texts("prefixes")
+    inverse.done()
     positional, config_flag = command.text("positional", ""), command.text("config_flag", "")
     abbreviations = command.flag("abbreviations")
     command.done()
@@ -428,6 +455,8 @@ def parse_engine(
         flags=flags,
         abbreviations=abbreviations,
         negative_prefixes=prefixes,
+        inverse_known=inverse_known,
+        inverse_prefixes=inverse_prefixes,
         removed_flags=removed,
         positional=positional,
         config_flag=config_flag,
@@ -507,8 +536,8 @@ def _pattern(table: Table, key: str) -> str:
 def _architecture(name: str, table: Table) -> Architecture:
     smpc = table.raw("smpc")
     caches = parse_range(Table(smpc, table.path, table.at("smpc"))) if isinstance(smpc, dict) else None
-    found = Architecture(name, parse_range(table), caches)
-    table.done(("source", "note", "draft", "is_hybrid", "pooling"))
+    found = Architecture(name, parse_range(table), caches, table.flag("pooling", False))
+    table.done(("source", "note", "draft", "is_hybrid"))
     return found
 
 
@@ -536,6 +565,12 @@ def parse_family(table: Table) -> Family:
         name=table.text("family"),
         title=table.text("title"),
         hybrid=recurrent and not attention_free,
+        attention_free=attention_free,
+        pooling=table.flag("pooling", False),
+        attention_only=tuple(
+            (str(kind), parse_range(Table({"since": since}, table.path, table.at("attention_only_layer_types"))))
+            for kind, since in table.table("attention_only_layer_types").data.items()
+        ),
         mechanism=mechanism,
         mechanism_title=MECHANISMS[mechanism],
         architectures=architectures,
@@ -553,9 +588,7 @@ def parse_family(table: Table) -> Family:
             "draft_architectures",
             "note",
             "source",
-            "pooling",
             "hybrid",
-            "attention_only_layer_types",
         )
     )
     return found
@@ -605,6 +638,7 @@ def _named_launch(name: str, table: Table, revisions: frozenset[str]) -> NamedLa
         per=table.text("per", ""),
         when=condition(table, "when"),
         engine=engine.text("ref") if engine else "",
+        engine_else=engine.text("or", "") if engine else "",
         engines={str(k): str(v) for k, v in (engine.raw("map", {}) if engine else {}).items()},
         default_engine=engine.text("default", "") if engine else "",
         steps=parse_steps(table, "steps", revisions),
@@ -672,7 +706,7 @@ def parse_framework(table: Table) -> Framework:
         engine=table.text("engine"),
         recognise=_recognise(table.table("recognise")),
         dialect=dialect,
-        scalars=table.text("scalars", "omegaconf"),
+        scalars=_scalars(table),
         plus=table.text("plus", "operator"),
         negative=table.text("negative", ""),
         inherits=_inherits(table.table("inherits")),
@@ -727,6 +761,7 @@ def parse_rule(table: Table) -> Rule:
         since=table.text("since"),
         examples=tuple(examples),
         each=table.text("each", ""),
+        scenarios=table.flag("scenarios"),
     )
     if found.when == ALWAYS and not found.each:
         raise table.error("when", "is missing (a condition), or `each`: a mark")
@@ -734,18 +769,30 @@ def parse_rule(table: Table) -> Rule:
     return found
 
 
+_SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning", "note": "note"}
+_CONFIDENCES: dict[str, Confidence] = {"high": "high", "medium": "medium", "low": "low"}
+_SCALARS: dict[str, Scalars] = {"omegaconf": "omegaconf", "pyyaml": "pyyaml", "yaml12": "yaml12"}
+
+
+def _scalars(table: Table) -> Scalars:
+    found = _SCALARS.get(table.text("scalars", "omegaconf"))
+    if found is None:
+        raise table.error("scalars", f"must be one of {', '.join(_SCALARS)}")
+    return found
+
+
 def _severity(table: Table, key: str) -> Severity:
-    value: Any = table.text(key)
-    if value not in ("error", "warning", "note"):
+    found = _SEVERITIES.get(table.text(key))
+    if found is None:
         raise table.error(key, "must be error, warning or note")
-    return value  # type: ignore[no-any-return]
+    return found
 
 
 def _confidence(table: Table) -> Confidence:
-    value: Any = table.text("precision")
-    if value not in ("high", "medium", "low"):
+    found = _CONFIDENCES.get(table.text("precision"))
+    if found is None:
         raise table.error("precision", "must be high, medium or low")
-    return value  # type: ignore[no-any-return]
+    return found
 
 
 def _way_out(table: Table) -> WayOut:
@@ -787,6 +834,7 @@ def parse_wrapper(name: str, table: Table) -> Wrapper:
         entrypoint_flag=table.text("entrypoint_flag", ""),
         assignments=table.flag("assignments"),
         mount_flags=table.texts("mount_flags"),
+        versioned=table.flag("versioned"),
     )
     table.done()
     return found

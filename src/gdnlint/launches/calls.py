@@ -76,9 +76,10 @@ def _collect(
             framework, form = known[call.callee]
             number = counts.get(call.span.key(), 0)
             counts[call.span.key()] = number + 1
-            launch = made.setdefault(
-                (*call.span.key(), number), Launch(call.span, "python call", framework, None, directory)
-            )
+            place = (*call.span.key(), number)
+            if place not in made and not context.has_room():
+                return
+            launch = made.setdefault(place, Launch(call.span, "python call", framework, None, directory))
             launch.variants.append(
                 replace(
                     _variant(call, framework, form),
@@ -89,6 +90,8 @@ def _collect(
             )
             continue
         for key, launch in _commands(call, alternative, context, directory):
+            if key not in made and not context.has_room():
+                return
             kept = made.setdefault(key, launch)
             if kept is not launch:
                 kept.variants += launch.variants

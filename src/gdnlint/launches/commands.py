@@ -85,7 +85,7 @@ def base_name(word: Word) -> str | None:
     """The file name of a command (``/opt/venv/bin/vllm`` -> ``vllm``); None if it is not known."""
     text = word.text.marked() if not word.spread else ""
     name = text.rpartition("/")[2]
-    return name if name and not any(ord(c) >= 0xF0000 for c in name) else None
+    return name if name and (name.isascii() or not any(ord(c) >= 0xF0000 for c in name)) else None
 
 
 def _after_subcommand(words: Sequence[Word], wrapper: Wrapper) -> Sequence[Word] | None:
@@ -169,6 +169,9 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
             break
         break
     rest = tuple(words[at:])
+    if wrapper.versioned and rest and (named := _versioned(rest[0])) is not None:
+        hints.append(named[1])
+        rest = (named[0], *rest[1:])
     made = replace(command, words=rest, env=env, hints=tuple(hints), extras=tuple(extras), image=image or command.image)
     if wrapper.image:
         return None if image is None else in_container(made, (entrypoint,) if entrypoint else None, image, knowledge)
@@ -176,6 +179,18 @@ def _unwrap_one(command: Command, wrapper: Wrapper, words: Sequence[Word], knowl
         script = rest[0].text.marked()
         return replace(made, entry=script, words=rest)
     return made if rest else None
+
+
+def _versioned(word: Word) -> tuple[Word, VersionHint] | None:
+    """``name@1.2.3`` or ``name==1.2.3`` as the command and the requirement; None for a plain name."""
+    match = re.fullmatch(r"([\w.-]+)(?:\[[^\]]*\])?(@|==)(.+)", word.text.marked())
+    if match is None:
+        return None
+    name, sign = match.group(1), match.group(2)
+    # A version that nothing says (`@latest`) stays as it is written: it is no release.
+    version = word.text.cut(match.start(3))
+    requirement = Text((*Text.of(f"{name}{sign.replace('@', '==')}", word.span).pieces, *version.pieces))
+    return replace(word, text=word.text.cut(0, len(name))), VersionHint(requirement, word.span, "requirement")
 
 
 def _last_of_chain(words: Sequence[Word]) -> tuple[Word, ...]:
@@ -237,7 +252,7 @@ def _note_flag(
         else:
             env[variable] = Text.of(Hole(f"the environment variable {variable}", variable))
     span = next((piece.span for piece in value.pieces if piece.span is not None), None)
-    if name == "--with" and span is not None:
+    if name in ("--with", "--from") and span is not None:
         hints.append(VersionHint(value, span, "requirement"))
     if name == "--container-image" and span is not None:
         hints.append(VersionHint(value, span, "image"))
@@ -319,11 +334,12 @@ def recognise(command: Command, knowledge: Knowledge) -> Framework | OtherEngine
     """The framework or other engine that a command starts; None: something else."""
     if not command.words:
         return None
+    name = "" if command.entry else base_name(command.words[0])
     for framework in knowledge.frameworks:
-        if any(_starts_with(command, prefix) for prefix in framework.recognise.commands):
+        if name and any(p[0] == name and _starts_with(command, p) for p in framework.recognise.commands):
             return framework
     for other in knowledge.other_engines:
-        if any(_starts_with(command, prefix) for prefix in other.commands):
+        if name and any(p[0] == name and _starts_with(command, p) for p in other.commands):
             return other
         if command.is_module and _globs(command.entry, other.modules):
             return other

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from gdnlint.documents import dotenv
@@ -20,8 +21,10 @@ from gdnlint.launches.templates import filled
 from gdnlint.launches.witnesses import of_default
 from gdnlint.project import Unreadable
 from gdnlint.source import Source, Span
-from gdnlint.values import Hole, Piece, Problem, Question, Text, Value, Word
+from gdnlint.values import Cuts, Hole, Joined, Piece, Problem, Question, Text, Value, Word
 
+MOST_VARIABLES = 1_000
+"""Variables of a service that are read."""
 _DEEPEST = 8
 """Defaults inside of defaults, services that extend services."""
 
@@ -73,6 +76,8 @@ class _Reader:
                 and service.span is not None
                 and service.span.source is loaded.text.source
             ):
+                if not self.context.may_read(0):
+                    return
                 made = self.service(self.extended(service, root, 0))
                 if made is not None:
                     yield made
@@ -146,10 +151,10 @@ class _Reader:
     def entries(self, given: Value) -> Iterator[tuple[str, Text | None, Value]]:
         """(name, value as written, where): ``X: 1``, ``- X=1``; without a value it comes from outside."""
         if isinstance(given.data, dict):
-            for name, value in given.data.items():
+            for name, value in islice(given.data.items(), MOST_VARIABLES):
                 yield name, self.scalars.text(value), value
             return
-        for item in given.data if isinstance(given.data, list) else []:
+        for item in given.data[:MOST_VARIABLES] if isinstance(given.data, list) else []:
             text = self.scalars.text(item)
             if text is None:
                 continue
@@ -259,49 +264,49 @@ def interpolate(text: Text, variable: Variable, depth: int = 0) -> Text:
     marked = text.marked()
     if "$" not in marked:
         return text
-    pieces: list[Piece] = []
+    made, cuts, closing = Joined(), Cuts(text), _closing(marked)
     at, plain = 0, 0
-    while (at := marked.find("$", at)) >= 0:
-        pieces += text.cut(plain, at).pieces
+    while (at := marked.find("$", at)) >= 0 and not made.is_full:
+        made.add(cuts.cut(plain, at).pieces)
         end = at + 1
         if marked[end : end + 1] == "$":
-            pieces += text.cut(end, end + 1).pieces
+            made.add(cuts.cut(end, end + 1).pieces)
             end += 1
         elif (match := _NAME.match(marked, end)) is not None:
             end = match.end()
-            pieces += _value(match.group(), "", None, _span(text, at, end), variable, depth)
-        elif marked[end : end + 1] == "{" and (close := _closing(marked, end)) > 0:
+            made.add(_value(match.group(), "", None, _span(cuts.cut(at, end)), variable, depth))
+        elif marked[end : end + 1] == "{" and end in closing:
+            close = closing[end]
             inner = _NAME.match(marked, end + 1)
             if inner is None:
-                pieces += text.cut(at, close + 1).pieces
+                made.add(cuts.cut(at, close + 1).pieces)
             else:
                 operator = re.compile(r":?[-?+]?").match(marked, inner.end(), close)
                 used = operator.group() if operator else ""
-                argument = text.cut(inner.end() + len(used), close)
-                pieces += _value(inner.group(), used, argument, _span(text, at, close + 1), variable, depth)
+                argument = cuts.cut(inner.end() + len(used), close)
+                made.add(_value(inner.group(), used, argument, _span(cuts.cut(at, close + 1)), variable, depth))
             end = close + 1
         else:
-            pieces += text.cut(at, end).pieces
+            made.add(cuts.cut(at, end).pieces)
         at = plain = end
-    pieces += text.cut(plain).pieces
-    return Text(tuple(pieces))
+    made.add(cuts.cut(plain).pieces)
+    return made.text()
 
 
-def _closing(marked: str, start: int) -> int:
-    """The brace that closes the one at an offset; -1 if none does."""
-    depth = 0
-    for at in range(start, len(marked)):
-        if marked[at] == "{":
-            depth += 1
-        elif marked[at] == "}":
-            depth -= 1
-            if not depth:
-                return at
-    return -1
+def _closing(marked: str) -> dict[int, int]:
+    """Each brace that opens -> the one that closes it, where one does."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for match in re.finditer(r"[{}]", marked):
+        if match.group() == "{":
+            opened.append(match.start())
+        elif opened:
+            found[opened.pop()] = match.start()
+    return found
 
 
-def _span(text: Text, start: int, end: int) -> Span | None:
-    spans = [p.span for p in text.cut(start, end).pieces if p.span is not None]
+def _span(text: Text) -> Span | None:
+    spans = [p.span for p in text.pieces if p.span is not None]
     if not spans or spans[0].source is not spans[-1].source:
         return spans[0] if spans else None
     return Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start))

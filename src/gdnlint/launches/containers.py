@@ -67,6 +67,8 @@ def _in_file(made: Command, container: Container, context: Context, directory: P
     except Unreadable as error:
         context.report([error.problem])
         return
+    if not context.may_read(len(source.text)):
+        return
     texts = dict(command.env)
     run = run_script(
         Script(Fragment.whole(source)),

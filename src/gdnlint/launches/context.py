@@ -19,10 +19,29 @@ MOST_STEPS = 20_000
 """Commands, or expressions and statements of Python, that the runs of one file may take together before no more
 scenario of it is tried. The default scenario is always read, and those that tell the most come first."""
 
+MOST_LAUNCHES = 100
+"""Launches of one file that are judged (files that people write have below 30)."""
+MOST_WORK = 1_500_000
+"""Characters of scripts and texts that are read for one file, those that are read again and again counted each time."""
+LEAST_WORK = 500
+"""Characters that the reading of a script costs however short it is."""
+MOST_ASKED = 1_000
+"""Questions of one file that are kept."""
+MOST_PROBLEMS = 100
+"""Problems of one file that are reported."""
+
 MOST_SCENARIOS = 24
 """Environment switches and arguments that are tried for one file, a value each."""
 MOST_GUARDS = 16
 """Conditions that the files do not decide, and that are tried the other way."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What may still be done for one file. All passes over it share one."""
+
+    launches: int = MOST_LAUNCHES
+    work: int = MOST_WORK
 
 
 @dataclass(slots=True)
@@ -39,8 +58,9 @@ class Context:
     """What differs from the default scenario in this pass over the file."""
     steps: int = 0
     """What the scripts of this pass took."""
-    asked: list[Question] = field(default_factory=list)
-    """What this pass asked about, scripts inside of scripts included."""
+    budget: Budget = field(default_factory=Budget)
+    asked: dict[Question, None] = field(default_factory=dict)
+    """What this pass asked about, scripts inside of scripts included; in order, each once."""
     passed: dict[str, str] = field(default_factory=dict)
     """Variables of a container -> the variable outside that each is a copy of."""
 
@@ -67,19 +87,37 @@ class Context:
 
     def within(self, scenario: World) -> Context:
         """The surroundings of one more pass over the file, in another scenario."""
-        return replace(self, scenario=scenario, asked=[], problems=[], steps=0)
+        return replace(self, scenario=scenario, asked={}, problems=[], steps=0)
 
     def ask(self, questions: Iterable[Question]) -> None:
         for question in questions:
-            if question not in self.asked:
-                self.asked.append(question)
+            if len(self.asked) >= MOST_ASKED:
+                return
+            self.asked.setdefault(question)
 
     def explores(self, text: str) -> bool:
         """Whether other scenarios than the default one can change the verdict of a file with this text."""
         return any(word in text for word in self.knowledge.scenario_words)
 
-    def report(self, problems: list[Problem]) -> None:
-        self.problems += [p for p in problems if p not in self.problems]
+    def report(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            if problem not in self.problems and len(self.problems) < MOST_PROBLEMS:
+                self.problems.append(problem)
+
+    def may_read(self, characters: int) -> bool:
+        """Whether a text of so many characters may still be read for this file; if so, it is paid for."""
+        self.budget.work -= characters + LEAST_WORK
+        if self.budget.work < 0:
+            message = f"it takes more than {MOST_WORK:,} characters to read; the rest of its launches are not judged"
+            self.report([Problem("too-large", message)])
+        return self.budget.work >= 0
+
+    def has_room(self) -> bool:
+        """Whether one more launch of this file is judged."""
+        self.budget.launches -= 1
+        if self.budget.launches < 0:
+            self.report([Problem("too-large", f"more than {MOST_LAUNCHES} launches; the rest are not judged")])
+        return self.budget.launches >= 0
 
 
 @dataclass(frozen=True, slots=True)

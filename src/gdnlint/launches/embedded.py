@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from gdnlint.documents.shell import Script, run_script
 from gdnlint.documents.yaml import Loaded
@@ -35,6 +36,12 @@ _MORE = ("_extra", "_extra_args", "_append", "_args")
 """What follows the key of a command in the key of the words that are added to it."""
 
 _MOST_COMMANDS = 200
+_MOST_MEMBERS = 1_000
+"""Variables of a mapping that are read."""
+_MOST_IMAGES = 50
+"""Images that one mapping names."""
+_MOST_FIELDS = 8
+"""Values of one name that are tried for a template's field."""
 
 
 def heads(context: Context) -> re.Pattern[str]:
@@ -79,12 +86,13 @@ def launches(
     from gdnlint.launches import fences
 
     scalars = Scalars([loaded])
+    mappings = _Mappings(scalars, context.knowledge)
     out: list[Launch] = []
     sites: list[_Site] = []
     for site in _sites(root, heads(context), skip):
         fragment = loaded.fragment(site.value)
         if fragment is not None and fences.has_fences(fragment.text):
-            hints = tuple(_Reading(context, scalars, site, source).images())
+            hints = _Reading(context, scalars, mappings, site, source).images()
             out += fences.in_fragment(fragment, source, context, hints)
         elif not _PROSE.fullmatch(site.key) and len(sites) < _MOST_COMMANDS:
             sites.append(site)
@@ -93,7 +101,7 @@ def launches(
 
     def find(inner: Context) -> Iterator[Found]:
         for site in sites:
-            yield from _Reading(inner, scalars, site, source).found()
+            yield from _Reading(inner, scalars, mappings, site, source).found()
 
     return out + scripts.explore(find, context, source.file.parent, KIND)
 
@@ -202,12 +210,74 @@ def _use(value: Value) -> Span:
     return block(value)
 
 
+class _Mappings:
+    """What the mappings around commands say; each is looked at once, however many commands it holds."""
+
+    def __init__(self, scalars: Scalars, knowledge: Knowledge) -> None:
+        self.scalars = scalars
+        self.knowledge = knowledge
+        self._variables: dict[int, dict[str, Text]] = {}
+        self._images: dict[int, tuple[VersionHint, ...]] = {}
+        self._fields: dict[int, dict[str, list[Value]]] = {}
+
+    def variables(self, mapping: Value) -> dict[str, Text]:
+        """The environment that a mapping sets."""
+        found = self._variables.get(id(mapping))
+        if found is None:
+            found = self._variables[id(mapping)] = {}
+            for key in _VARIABLES:
+                given = _members(mapping).get(key)
+                for name, value in islice(variables_of(given), _MOST_MEMBERS) if given is not None else ():
+                    text = self.scalars.text(value)
+                    if text is not None:
+                        found[name] = filled(text)
+        return found
+
+    def images(self, mapping: Value) -> tuple[VersionHint, ...]:
+        """Images that a mapping names, itself or in a mapping in it."""
+        if id(mapping) not in self._images:
+            self._images[id(mapping)] = tuple(islice(self._named_images(_members(mapping)), _MOST_IMAGES))
+        return self._images[id(mapping)]
+
+    def _named_images(self, members: dict[str, Value]) -> Iterator[VersionHint]:
+        for key, member in members.items():
+            inner = member.data.values() if isinstance(member.data, dict) and len(member.data) < 20 else ()
+            for value in (member, *inner):
+                if not isinstance(value.data, str) or value.span is None or ":" not in value.data:
+                    continue
+                text = self.scalars.text(value)
+                if text is None:
+                    continue
+                if value.data.startswith("docker:"):
+                    text = text.cut(len("docker:"))
+                if "image" in key or "image" in _last(value.name) or engine_of_image(text, self.knowledge):
+                    yield VersionHint(text, value.span, "image")
+
+    def fields(self, mapping: Value, name: str) -> Iterator[Value]:
+        """The values of a name in a mapping, and in the mappings in it."""
+        members = _members(mapping)
+        if name in members:
+            yield members[name]
+        found = self._fields.get(id(mapping))
+        if found is None:
+            found = self._fields[id(mapping)] = {}
+            for member in members.values():
+                for key, value in _members(member).items():
+                    found.setdefault(key, []).append(value)
+        yield from found.get(name, ())[:_MOST_FIELDS]
+
+
+def _members(value: Value) -> dict[str, Value]:
+    return value.data if isinstance(value.data, dict) else {}
+
+
 @dataclass(slots=True)
 class _Reading:
     """One site in one scenario."""
 
     context: Context
     scalars: Scalars
+    mappings: _Mappings
     site: _Site
     source: Source
     env: dict[str, Text] = field(default_factory=dict)
@@ -215,7 +285,7 @@ class _Reading:
     def found(self) -> Iterator[Found]:
         self.env = self.variables()
         value, extra = self.site.value, self.site.extra
-        hints = tuple(self.images())
+        hints = self.images()
         if isinstance(value.data, list) or (extra is not None and isinstance(extra.data, list)):
             yield from self.looks(self.argv(value, extra, hints))
             return
@@ -238,7 +308,10 @@ class _Reading:
 
     def script(self, text: Text, span: Span, hints: tuple[VersionHint, ...]) -> Iterator[Found]:
         directory = self.source.file.parent
-        script = Script.of(self.change(text), span)
+        changed = self.change(text)
+        if not self.context.may_read(len(changed.marked())):
+            return
+        script = Script.of(changed, span)
         run = run_script(
             script, self.context.world(World(texts=self.env)), project=self.context.project, directory=directory
         )
@@ -260,15 +333,10 @@ class _Reading:
     def default(self, name: str) -> Text | None:
         """The value that a template's field has in a mapping beside the template, the nearest first."""
         for mapping in reversed(self.site.around):
-            members = mapping.data if isinstance(mapping.data, dict) else {}
-            found = self.plain(members.get(name))
-            if found is not None:
-                return found
-            for member in members.values():
-                if isinstance(member.data, dict):
-                    found = self.plain(member.data.get(name))
-                    if found is not None:
-                        return found
+            for value in self.mappings.fields(mapping, name):
+                found = self.plain(value)
+                if found is not None:
+                    return found
         return None
 
     def plain(self, value: Value | None) -> Text | None:
@@ -287,34 +355,12 @@ class _Reading:
         """The environment that the mappings around a command set."""
         env: dict[str, Text] = {}
         for mapping in self.site.around:
-            members = mapping.data if isinstance(mapping.data, dict) else {}
-            for key in _VARIABLES:
-                given = members.get(key)
-                for name, value in variables_of(given) if given is not None else ():
-                    text = self.scalars.text(value)
-                    if text is not None and name not in self.context.env:
-                        env[name] = filled(text)
-        return env
+            env.update(self.mappings.variables(mapping))
+        return {name: text for name, text in env.items() if name not in self.context.env}
 
-    def images(self) -> Iterator[VersionHint]:
+    def images(self) -> tuple[VersionHint, ...]:
         """Images that the mappings around a command name, the nearest first."""
-        for mapping in reversed(self.site.around):
-            members = mapping.data if isinstance(mapping.data, dict) else {}
-            for key, member in members.items():
-                inner = member.data.values() if isinstance(member.data, dict) and len(member.data) < 20 else ()
-                for value in (member, *inner):
-                    if isinstance(value.data, str) and value.span is not None and ":" in value.data:
-                        text = self.scalars.text(value)
-                        if text is None:
-                            continue
-                        if value.data.startswith("docker:"):
-                            text = text.cut(len("docker:"))
-                        if (
-                            "image" in key
-                            or "image" in _last(value.name)
-                            or engine_of_image(text, self.context.knowledge)
-                        ):
-                            yield VersionHint(text, value.span, "image")
+        return tuple(hint for mapping in reversed(self.site.around) for hint in self.mappings.images(mapping))
 
 
 def variables_of(given: Value) -> Iterator[tuple[str, Value]]:

@@ -60,6 +60,8 @@ def in_fragment(
     found: list[Launch] = []
     for fence in fences(fragment):
         if any(word in fence.body.text for word in context.knowledge.words):
+            if not context.may_read(len(fence.body.text)):
+                break
             found += _in_fence(fence, source, context)
     for launch in found if hints else ():
         launch.variants = [replace(variant, hints=variant.hints + hints) for variant in launch.variants]
@@ -120,7 +122,8 @@ def _python(fence: Fence, source: Source, context: Context) -> list[Launch]:
 
     body = fence.body
     first, last = body.offset(0), body.offset(len(body.text))
-    if last - first != len(body.text):
+    # The page up to the fence is looked at once more.
+    if last - first != len(body.text) or not context.may_read(first // 20):
         return []
     # The page with everything outside the fence blanked out: what is found there has the page's own places.
     blank = re.sub(r"[^\n]", " ", source.text[:first])

@@ -14,7 +14,12 @@ from gdnlint.launches.model import Launch
 from gdnlint.launches.scalars import Scalars, block
 from gdnlint.launches.scripts import Found
 from gdnlint.source import Source
-from gdnlint.values import Hole, Piece, Place, Text, Value
+from gdnlint.values import MOST_PIECES, Cuts, Hole, Joined, Piece, Place, Text, Value
+
+MOST_VARIABLES = 1_000
+"""Variables of a container that are read."""
+MOST_HOPS = 16
+"""Variables of variables whose places are kept."""
 
 CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 
@@ -40,6 +45,8 @@ def launches(
 
     def find(inner: Context) -> Iterator[Found]:
         for value in found:
+            if not inner.may_read(0):
+                return
             made = _Reader(scalars, change or (lambda text: text)).container(value)
             yield from containers.found(made, inner, directory)
 
@@ -85,14 +92,19 @@ class _Reader:
 
     def environment(self, value: Value) -> dict[str, Text]:
         env: dict[str, Text] = {}
+        pieces = 0
         given = value.at(["env"])
-        for item in given.data if given is not None and isinstance(given.data, list) else []:
+        for item in given.data[:MOST_VARIABLES] if given is not None and isinstance(given.data, list) else []:
             name, plain = item.at(["name"]), item.at(["value"])
             if name is None or not isinstance(name.data, str):
                 continue
             if plain is not None:
                 text = self.scalars.text(plain)
-                env[name.data] = expanded(self.change(text), env) if text is not None else Text()
+                made = expanded(self.change(text), env) if text is not None else Text()
+                pieces += len(made.pieces)
+                if pieces > MOST_PIECES:
+                    made = Text.of(Hole(f"the variable {name.data}, which grows too large"), plain.span)
+                env[name.data] = made
             elif item.at(["valueFrom"]) is not None:
                 env[name.data] = Text.of(Hole(f"the variable {name.data}, whose value stands elsewhere in the cluster"))
         return env
@@ -106,21 +118,26 @@ def expanded(text: Text, env: dict[str, Text]) -> Text:
     marked = text.marked()
     if "$" not in marked:
         return text
-    pieces: list[Piece] = []
+    made, cuts = Joined(), Cuts(text)
     plain = 0
     for match in _REFERENCE.finditer(marked):
         name = match.group(1)
         if name is not None and name not in env:
             continue
-        pieces += text.cut(plain, match.start()).pieces
+        if made.is_full:
+            break
+        made.add(cuts.cut(plain, match.start()).pieces)
         if name is None:
-            pieces += text.cut(match.start(), match.start() + 1).pieces
+            made.add(cuts.cut(match.start(), match.start() + 1).pieces)
         else:
-            pieces += (_hop(piece, name) for piece in env[name].pieces)
+            made.add(_hop(piece, name) for piece in env[name].pieces)
         plain = match.end()
-    return Text((*pieces, *text.cut(plain).pieces))
+    made.add(cuts.cut(plain).pieces)
+    return made.text()
 
 
 def _hop(piece: Piece, name: str) -> Piece:
+    if len(piece.via) >= MOST_HOPS:
+        return piece
     place = (Place(piece.span, f"{name} is set here"),) if piece.span is not None else ()
     return Piece(piece.content, piece.span, (*place, *piece.via))

@@ -10,6 +10,9 @@ from gdnlint.launches.templates import filled
 from gdnlint.source import Source
 from gdnlint.values import Problem
 
+_LEFT_OUT = ("syntax", "too-large", "too-deep")
+"""Problems behind which a file may hold more than was read."""
+
 
 def launches(source: Source, context: Context) -> list[Launch]:
     """The launches in a YAML file."""
@@ -18,7 +21,7 @@ def launches(source: Source, context: Context) -> list[Launch]:
         context.report([loaded])
         return []
     if embedded.heads(context).search(source.text):
-        context.report([problem for problem in loaded.problems if problem.code == "syntax"])
+        context.report([problem for problem in loaded.problems if problem.code in _LEFT_OUT])
     return in_documents(loaded, source, context)
 
 
@@ -26,6 +29,8 @@ def in_documents(loaded: Loaded, source: Source, context: Context) -> list[Launc
     """The launches in YAML text, wherever it stands."""
     out: list[Launch] = []
     for root in loaded.documents:
+        if not context.may_read(0):
+            break
         if compose.is_compose(root):
             out += compose.launches(loaded, root, source, context)
         elif kubernetes.is_manifest(root):

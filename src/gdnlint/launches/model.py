@@ -18,7 +18,8 @@ class VersionHint:
     """An image, ``vllm==0.27.1``, a tag."""
     span: Span
     kind: str
-    """``image``, ``requirement`` (a package that the command installs), ``minimum`` (a requirement of the configuration)."""
+    """``image``, ``requirement`` (a package that the command installs), ``installed`` (one that the script
+    has installed before), ``minimum`` (a requirement of the configuration)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Variant:
             _shape(self.tree), _shape(self.config), _shape(self.arguments),
             tuple(sorted((name, text.marked()) for name, text in self.env.items())),
             tuple(sorted(self.features.items())),
-            self.entry,
+            self.entry, tuple((hint.kind, hint.text.marked()) for hint in self.hints), tuple(self.extras),
         )  # fmt: skip
 
 

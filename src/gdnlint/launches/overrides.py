@@ -19,6 +19,8 @@ from gdnlint.values import Value, Word
 
 EMPTY = Value({})
 
+_LONGEST_PATH = 4_096
+
 
 @dataclass(frozen=True, slots=True)
 class Base:
@@ -128,7 +130,7 @@ def _engine(framework: Framework, command: Command, context: Context, directory:
 
 def _inside(context: Context, directory: Path, name: str) -> Path | None:
     """A file that a command names: relative to the script's directory or to the project root, where people run it."""
-    if not name or "\0" in name:
+    if not name or "\0" in name or len(name) > _LONGEST_PATH:
         return None
     for folder in (context.project.root, directory, context.project.start):
         path = folder / name
@@ -175,7 +177,7 @@ def _named_file(
     if path is None:
         shown = value.text.show() if value is not None else ""
         return Base(EMPTY, rest, f"{what} {shown}, which is not in the project".replace("  ", " "))
-    return _inherited(inherit.none(context.loader(_scalars(framework)), path), rest, context)
+    return _inherited(inherit.none(context.loader(framework.scalars), path), rest, context)
 
 
 def _at_files(words: Sequence[Word], context: Context, directory: Path) -> Base:
@@ -217,7 +219,7 @@ def _chain(framework: Framework, words: Sequence[Word], context: Context, direct
             shown = value.text.show() if value is not None else name
             return Base(EMPTY, rest, f"the file {shown} that {name} names")
         found = inherit.defaults_chain(
-            context.loader(_scalars(framework)), path, key=inherits.key, override_marker=inherits.override_marker
+            context.loader(framework.scalars), path, key=inherits.key, override_marker=inherits.override_marker
         )
         return _inherited(found, rest, context)
     return Base(EMPTY, tuple(words), "the default configuration of the script, which is not read")
@@ -237,7 +239,8 @@ def _hydra(framework: Framework, command: Command, words: Sequence[Word], contex
             if flags is inherits.name_flag:
                 name, named = known or "", True
                 if known is None:
-                    return Base(EMPTY, tuple(rest[:at] + rest[at + 1 :]), f"the configuration {value.text.show()}")
+                    used = 1 if "=" in rest[at].text.marked() else 2
+                    return Base(EMPTY, tuple(rest[:at] + rest[at + used :]), f"the configuration {value.text.show()}")
             else:
                 folder = known
             rest[at : at + (1 if "=" in rest[at].text.marked() else 2)] = []
@@ -248,7 +251,7 @@ def _hydra(framework: Framework, command: Command, words: Sequence[Word], contex
     for place in places:
         if context.project.exists(place / file):
             found = inherit.hydra_defaults(
-                context.loader(_scalars(framework)), place / file, search=search, directory=place, words=rest
+                context.loader(framework.scalars), place / file, search=search, directory=place, words=rest
             )
             return replace(_inherited(found, found.rest, context), unknown="")
     own = any(context.project.exists(path / f"{inherits.config_name}.yaml") for path in search)
@@ -268,7 +271,3 @@ def _config_directories(command: Command, context: Context, directory: Path, fol
 def _inherited(found: Inherited, rest: tuple[Word, ...], context: Context) -> Base:
     context.report([p for p in found.problems if p.code != "duplicate-key"])
     return Base(found.tree, rest, found.missing)
-
-
-def _scalars(framework: Framework):  # type: ignore[no-untyped-def]
-    return framework.scalars

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gdnlint.documents.yaml import Loaded
 from gdnlint.source import Fragment, Span
-from gdnlint.values import Hole, Piece, Text, Value, Word, has_mark
+from gdnlint.values import Cuts, Hole, Piece, Text, Value, Word, has_mark
 
 MOST_WORDS = 4_096
 
@@ -93,7 +93,7 @@ def _may_be_none(before: Sequence[Word]) -> bool:
 
 def split(text: Text, span: Span) -> tuple[Word, ...]:
     """The words of a string, quotes and escapes undone as a shell does, with nothing expanded."""
-    marked = text.marked()
+    marked, cuts = text.marked(), Cuts(text)
     out: list[Word] = []
     pieces: list[Piece] = []
     started = quoted = False
@@ -108,24 +108,24 @@ def split(text: Text, span: Span) -> tuple[Word, ...]:
         pieces, started, quoted = [], False, False
 
     quote = ""
-    while at < size:
+    while at < size and len(out) < MOST_WORDS:
         char = marked[at]
         if quote:
             if char == quote:
                 quote = ""
             elif char == "\\" and quote == '"' and marked[at + 1 : at + 2] in ('"', "\\", "$", "`", "\n"):
                 if marked[at + 1] != "\n":
-                    pieces += text.cut(at + 1, at + 2).pieces
+                    pieces += cuts.cut(at + 1, at + 2).pieces
                 at += 1
             else:
-                pieces += text.cut(at, at + 1).pieces
+                pieces += cuts.cut(at, at + 1).pieces
         elif char in "'\"":
             quote, started, quoted = char, True, True
         elif char == "\\" and at + 1 < size:
             if marked[at + 1] == "\n":
                 close()
             else:
-                pieces += text.cut(at + 1, at + 2).pieces
+                pieces += cuts.cut(at + 1, at + 2).pieces
                 started = True
             at += 1
         elif char in " \t\r\n":
@@ -136,9 +136,9 @@ def split(text: Text, span: Span) -> tuple[Word, ...]:
             continue
         else:
             end = at + 1
-            while end < size and marked[end] not in " \t\r\n'\"\\" and not has_mark(marked[at:end]):
+            while end < size and marked[end] not in " \t\r\n'\"\\" and not has_mark(marked[end - 1]):
                 end += 1
-            pieces += text.cut(at, end).pieces
+            pieces += cuts.cut(at, end).pieces
             started = True
             at = end
             continue
@@ -164,7 +164,7 @@ def _joined(pieces: Sequence[Piece]) -> Text:
             and last.via == piece.via
         ):
             joined = Span(last.span.source, last.span.start, piece.span.end)
-            out[-1] = replace(last, content=last.content + piece.content, span=joined)
+            out[-1] = last._replace(content=last.content + piece.content, span=joined)
         else:
             out.append(piece)
     return Text(tuple(out))

@@ -10,12 +10,15 @@ from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
 from gdnlint.launches.commands import Command, recognise, unwrap, unwrap_command
 from gdnlint.launches.context import Alternative, Context, affords, alternatives
-from gdnlint.launches.model import Insertion, Launch, Variant
+from gdnlint.launches.installs import installed
+from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Span
 from gdnlint.values import Hole, Place, Question, Text, Word, World
 
 _DEEPEST = 4
+_MOST_PINS = 32
+"""Packages that a script installs."""
 _LONGEST_WORD = 400
 """Characters of a file between the first and the last piece of a word that still count as one place."""
 
@@ -37,6 +40,8 @@ def launches(script: Script, context: Context, directory: Path, kind: str = "she
     """Every launch of a script, with a variant for each scenario that changes it."""
 
     def find(inner: Context) -> Iterator[Found]:
+        if not inner.may_read(len(script.text)):
+            return
         run = run_script(script, inner.world(), project=inner.project, directory=directory)
         inner.steps += run.steps
         inner.report(run.problems)
@@ -54,8 +59,10 @@ def explore(
     made: dict[tuple[object, ...], Launch] = {}
     _collect(made, find(first), Alternative(World(), {}, {}), context, directory, kind)
     context.report(first.problems)
-    asked = first.asked
-    if text is not None and not context.explores(text):
+    asked = list(first.asked)
+    sources = {id(launch.span.source): launch.span.source for launch in made.values()}
+    texts = [source.text for source in sources.values()] if text is not None else []
+    if text is not None and not any(context.explores(part) for part in (text, *texts)):
         asked = [question for question in asked if question.name.startswith("guard:")]
     steps = first.steps
     for alternative in alternatives(asked, context.knowledge.scenario_words):
@@ -100,6 +107,8 @@ def _collect(
         framework = found.program if isinstance(found.program, Framework) else None
         key = (*place, number, found.program.name)
         launch = made.get(key)
+        if launch is None and not context.has_room():
+            return
         if launch is None:
             other = found.program if isinstance(found.program, OtherEngine) else None
             launch = Launch(found.span, kind, framework, other, directory)
@@ -122,7 +131,7 @@ def _collect(
 
 
 def _at_home(command: Command) -> Command:
-    """The command with each word at the place where its text is written (an element of an array), not where it is used."""
+    """The command with each word at the place where its text is written (an array's element), not where it is used."""
     return replace(command, words=tuple(_written(word) for word in command.words))
 
 
@@ -137,7 +146,7 @@ def _written(word: Word) -> Word:
     last = spans[-1]
     ordered = last.source is first.source and first.start <= last.start and last.end - first.start <= _LONGEST_WORD
     home = Span(first.source, first.start, last.end) if ordered else first
-    text = Text(tuple(replace(piece, via=(*piece.via, Place(here, "used here"))) for piece in word.text.pieces))
+    text = Text(tuple(piece._replace(via=(*piece.via, Place(here, "used here"))) for piece in word.text.pieces))
     return replace(word, span=home, text=text)
 
 
@@ -169,16 +178,25 @@ def in_run(run: Run, context: Context, directory: Path) -> Iterator[Found]:
 
 def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[Found]:
     """The recognised commands of a run, those in strings that it hands to another shell included."""
+    pins: tuple[VersionHint, ...] = ()
     for invocation in run.invocations:
-        yield from _in_invocation(invocation, context, directory, depth)
+        command = unwrap(invocation.words, invocation.env, context.knowledge)
+        if command is None:
+            continue
+        # What is installed last is there, and not in the container that a command starts.
+        if command.image is None:
+            pins = (*installed(command, context.knowledge), *pins)[:_MOST_PINS]
+        for found in _in_command(command, invocation, context, directory, depth):
+            yield _after(found, pins)
     if depth == 0:
         yield from _in_exports(run, context, directory)
 
 
-def _in_invocation(invocation: Invocation, context: Context, directory: Path, depth: int) -> Iterator[Found]:
-    command = unwrap(invocation.words, invocation.env, context.knowledge)
-    if command is not None:
-        yield from _in_command(command, invocation, context, directory, depth)
+def _after(found: Found, pins: tuple[VersionHint, ...]) -> Found:
+    """A command that runs with what its script has installed before, unless it brings a container of its own."""
+    if not pins or any(hint.kind == "image" for hint in found.command.hints):
+        return found
+    return replace(found, command=replace(found.command, hints=(*found.command.hints, *pins)))
 
 
 def in_process(command: Command, span: Span, context: Context, directory: Path) -> Iterator[Found]:
@@ -217,6 +235,8 @@ def _in_command(
     for word in _script_words(command, context.knowledge):
         yield from _in_string(word, command, invocation, context, directory, depth)
     if invocation.stdin is not None and depth < _DEEPEST and _reads_shell(command):
+        if not context.may_read(len(invocation.stdin.text)):
+            return
         inner = run_script(Script(invocation.stdin), context.world(), project=context.project, directory=directory)
         context.steps += inner.steps
         for found in _found(inner, context, directory, depth + 1):
@@ -255,7 +275,7 @@ def _mentions_program(text: str, knowledge: Knowledge) -> bool:
 def _in_string(
     word: Word, command: Command, invocation: Invocation, context: Context, directory: Path, depth: int
 ) -> Iterator[Found]:
-    if depth >= _DEEPEST or word.spread:
+    if depth >= _DEEPEST or word.spread or not context.may_read(len(word.text.marked())):
         return
     inner = Script.of(word.text, word.span)
     texts = _set(command)
@@ -294,7 +314,7 @@ def from_outside(run: Run, texts: Mapping[str, Text], context: Context) -> Itera
     """The questions of an inner script that something outside the files can answer."""
     for question in run.questions:
         if question.name in context.passed:
-            yield replace(question, name=context.passed[question.name])
+            yield question._replace(name=context.passed[question.name])
         elif question.name not in texts:
             yield question
 
@@ -308,7 +328,7 @@ def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:
         if not _mentions_program(marked, context.knowledge):
             continue
         span = _span_of(text)
-        if span is None:
+        if span is None or not context.may_read(len(marked)):
             continue
         inner = run_script(Script.of(text, span), context.world(), project=context.project, directory=directory)
         context.steps += inner.steps

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable
 
 from gdnlint.source import Span
-from gdnlint.values import Hole, Piece, Text, has_mark
+from gdnlint.values import Cuts, Hole, Joined, Piece, Text, has_mark
 
 _BRACES = re.compile(r"\{\{|\}\}|(?<![$\\])\{([A-Za-z_]\w*)\}")
 _WORKFLOW = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _EXPRESSION = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
-_STATEMENT = re.compile(r"\{%-?(.*?)-?%\}|\{#.*?#\}", re.DOTALL)
+_STATEMENT = re.compile(r"\{%-?(.*?)-?%\}", re.DOTALL)
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _PLACEHOLDER = re.compile(r"(?<!<)<([A-Za-z](?:[^<>\n\"'$|;&]{0,100}[^<>\s\"'$|;&])?)>")
 _OPTIONAL = re.compile(r"(?<!\S)\[([A-Za-z][\w .:|-]{0,60})\](?!\S)")
 _DOTS = re.compile(r"(?<![\w./\"'])(?:\.\.\.|\u2026)(?![\w./\"'])")
@@ -30,13 +31,14 @@ def filled(text: Text, default: Default | None = None) -> Text:
     marked = text.marked()
     if "{{" not in marked and "{%" not in marked and "{#" not in marked and not is_format(marked):
         return text
-    text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()))
+    text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()), "}}")
     if is_format(text.marked()):
         return _formatted(text, default)
-    text = _replaced(text, _STATEMENT, lambda _: _hole("what the template leaves in or out"))
+    for pattern, end in ((_COMMENT, "#}"), (_STATEMENT, "%}")):
+        text = _replaced(text, pattern, lambda _: _hole("what the template leaves in or out"), end)
     if re.search(r"\{\{\s*\\?[\"']", text.marked()):
         return _formatted(text, default)
-    return _replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default))
+    return _replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default), "}}")
 
 
 def _looked_up(inner: str, default: Default | None) -> Text:
@@ -78,38 +80,49 @@ def without_placeholders(text: Text) -> Text:
 
 def _formatted(text: Text, default: Default | None) -> Text:
     """Fields in single braces filled in, doubled braces as single ones."""
-    out: list[Piece] = []
+    made, cuts = Joined(), Cuts(text)
     plain = 0
     for match in _BRACES.finditer(text.marked()):
-        out += text.cut(plain, match.start()).pieces
+        if made.is_full:
+            break
+        made.add(cuts.cut(plain, match.start()).pieces)
         plain = match.end()
         name = match.group(1)
         if name is None:
-            out += text.cut(match.start(), match.start() + 1).pieces
+            made.add(cuts.cut(match.start(), match.start() + 1).pieces)
             continue
-        span = _place(text, match.start(), match.end())
-        made = (default(name) if default else None) or _field(name)
-        out += (Piece(p.content, p.span or span, p.via) for p in made.pieces)
-    return Text((*out, *text.cut(plain).pieces))
+        span = _place(cuts.cut(match.start(), match.end()))
+        value = (default(name) if default else None) or _field(name)
+        made.add(Piece(p.content, p.span or span, p.via) for p in value.pieces)
+    made.add(cuts.cut(plain).pieces)
+    return made.text()
 
 
-def _place(text: Text, start: int, end: int) -> Span | None:
-    spans = [p.span for p in text.cut(start, end).pieces if p.span is not None]
+def _place(text: Text) -> Span | None:
+    spans = [p.span for p in text.pieces if p.span is not None]
     return Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start)) if spans else None
 
 
-def _replaced(text: Text, pattern: re.Pattern[str], make: Callable[[str], Text]) -> Text:
-    """Every match replaced by what its first group makes; the place of the match stays."""
+def _replaced(text: Text, pattern: re.Pattern[str], make: Callable[[str], Text], end: str = "") -> Text:
+    """Every match replaced by what its first group makes; the place of the match stays.
+
+    ``end`` is how every match ends: behind the last one there is nothing to look for (what opens again and again
+    and never closes would be searched from each opening to the end).
+    """
     marked = text.marked()
-    out: list[Piece] = []
+    made, cuts = Joined(), Cuts(text)
     plain = 0
-    for match in pattern.finditer(marked):
+    for match in pattern.finditer(marked, 0, marked.rfind(end) + len(end) if end else len(marked)):
         if has_mark(match.group()):
             continue
-        out += text.cut(plain, match.start()).pieces
-        span = _place(text, match.start(), match.end())
+        if made.is_full:
+            break
+        made.add(cuts.cut(plain, match.start()).pieces)
+        span = _place(cuts.cut(match.start(), match.end()))
         inner = match.group(1) if match.groups() and match.group(1) is not None else ""
-        for piece in make(inner).pieces:
-            out.append(Piece(piece.content, piece.span or span, piece.via))
+        made.add(Piece(piece.content, piece.span or span, piece.via) for piece in make(inner).pieces)
         plain = match.end()
-    return Text((*out, *text.cut(plain).pieces)) if out or plain else text
+    if not plain:
+        return text
+    made.add(cuts.cut(plain).pieces)
+    return made.text()

@@ -7,7 +7,7 @@ import textwrap
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 TAB = 4
 """Cells between tab stops, counted from the start of the line."""
@@ -18,7 +18,7 @@ NARROWEST = 80
 WITHOUT_TERMINAL = 120
 """Cells of a line in a log or a file."""
 
-_ROLES: dict[str, dict[str, object]] = {
+_ROLES: dict[str, dict[str, Any]] = {
     "error": {"fg": "red", "bold": True},
     "warning": {"fg": "yellow", "bold": True},
     "note": {"fg": "cyan", "bold": True},
@@ -44,7 +44,7 @@ class Style:
             return text
         from click import style
 
-        return style(text, **_ROLES[role])  # type: ignore[arg-type]
+        return style(text, **_ROLES[role])
 
 
 def style_for(stream: TextIO | None, choice: str = "auto", environ: Mapping[str, str] = os.environ) -> Style:

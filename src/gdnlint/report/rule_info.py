@@ -29,6 +29,15 @@ class ExampleInfo(Protocol):
         ...
 
 
+class WayOutInfo(Protocol):
+    @property
+    def title(self) -> str: ...
+    @property
+    def cost(self) -> str:
+        """What it costs; empty if nothing."""
+        ...
+
+
 class RuleInfo(Protocol):
     """The members of a rule that ``rules``, ``explain`` and SARIF print; the knowledge's own rules have them."""
 
@@ -75,6 +84,13 @@ class RuleInfo(Protocol):
     @property
     def tags(self) -> Sequence[str]: ...
     @property
+    def ways_out(self) -> Sequence[WayOutInfo]: ...
+    @property
+    def evidence(self) -> str:
+        """What the rule rests on, and how it was checked."""
+        ...
+
+    @property
     def references(self) -> Sequence[ReferenceInfo]: ...
     @property
     def examples(self) -> Sequence[ExampleInfo]: ...
@@ -86,12 +102,15 @@ _LANGUAGES = {".sh": "bash", ".bash": "bash", ".yaml": "yaml", ".yml": "yaml", "
 def markdown(rule: RuleInfo) -> str:
     """The page of a rule, the same for ``explain``, SARIF readers and the documentation."""
     parts = [f"# {rule.slug} ({rule.id})", rule.summary.strip(), rule.description.strip()]
-    if rule.remediation.strip():
-        parts += ["## Ways out", rule.remediation.strip()]
+    if rule.remediation.strip() or rule.ways_out:
+        costs = (f"* {way.title}{way.cost and f': {way.cost}'}" for way in rule.ways_out)
+        parts += ["## Ways out", rule.remediation.strip(), "\n".join(costs)]
     for heading, finds in (("## Bad", True), ("## Good", False)):
         shown = [example for example in rule.examples if example.finds is finds]
         parts += [heading] * bool(shown)
         parts += [part for example in shown for part in (f"{example.title} (`{example.file}`):", _fenced(example))]
+    if rule.evidence.strip():
+        parts += ["## Evidence", " ".join(rule.evidence.split())]
     if rule.references:
         links = (f"* [{reference.title}]({reference.url})" for reference in rule.references)
         parts += ["## References", "\n".join(links)]

@@ -191,9 +191,6 @@ def first_line(span: Span) -> Span:
 def _column(source: Source, line: int, column: int) -> int:
     start = source.starts[line - 1]
     before = source.text[start : start + column - 1]
-    if line == 1:
-        # A byte order mark is no column for whoever shows the file.
-        before = before.removeprefix("\ufeff")
     return len(before) + sum(char > "\uffff" for char in before) + 1
 
 

@@ -7,12 +7,12 @@ its own parser, release by release.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gdnlint.documents import json_text
 from gdnlint.knowledge.releases import Release, ReleaseRange
 from gdnlint.knowledge.schema import Engine, Flag
-from gdnlint.resolve.program import RELEASE, State
+from gdnlint.resolve.program import State
 from gdnlint.values import Hole, Text, Value, Word, has_mark
 
 
@@ -40,11 +40,12 @@ def spellings_of(engine: Engine) -> Spellings:
     for flag in engine.flags.values():
         for name, known in flag.names:
             found.setdefault(name, []).append((flag, False, known, known))
+            if flag.inverse:
+                found.setdefault(flag.inverse, []).append((flag, True, known, engine.inverse_known))
             if flag.kind != "bool" or not name.startswith("--"):
                 continue
             for prefix, since in engine.negative_prefixes:
-                negative = f"--{prefix}{negative_stem(name, prefix)}"
-                found.setdefault(negative, []).append((flag, True, known, since))
+                found.setdefault(f"--{prefix}{name[2:]}", []).append((flag, True, known, since))
     return found
 
 
@@ -111,12 +112,13 @@ class CommandLine:
         # Not where the words are only an example, or a flag that nobody knows may have taken it.
         if extra is not None and extra.known and not guessed and not state.open_reason:
             self._refuse(state, extra, f"unrecognized arguments: {extra.known}")
-        yield self.engine.positional, _scalar(first, first.text, self.engine.positional)
+        named_so = _scalar(first, first.text, self.engine.positional)
+        yield self.engine.positional, replace(named_so, route="positional")
 
     def meaning(self, name: str) -> Found | str | None:
         """The flag a word names (exact, with underscores, or abbreviated), or why the release refuses it.
 
-        None: no release has such a flag. In a refusal, ``RELEASE`` stands for the release.
+        None: no release has such a flag.
         """
         if name not in self._meanings:
             if len(self._meanings) >= MOST_MEANINGS:
@@ -132,7 +134,7 @@ class CommandLine:
         if spelled is not None:
             return Found(spelled[0], stem, spelled[1], member)
         if stem in self.engine.removed_flags:
-            return f"vLLM has no {stem}: unrecognized arguments"
+            return f"there is no {stem}: unrecognized arguments"
         if stem.startswith("--") and self.engine.abbreviations:
             flags = {s: self._spelled(s) for s in sorted(self.spellings) if s.startswith(stem)}
             fits = {s: flag for s, flag in flags.items() if flag is not None}
@@ -141,10 +143,15 @@ class CommandLine:
                 return Found(flag, spelling, negative, member)
             if len({id(flag) for flag, _ in fits.values()}) > 1:
                 return f"ambiguous option: {stem} could match {', '.join(list(fits)[:4])}"
-        # Where another release knows the spelling, its absence here is a fact and not a gap.
-        if stem in self.spellings:
-            return f"{self.engine.title} {RELEASE} has no {stem}: unrecognized arguments"
+        # Where another release knows the spelling, or the flag by another, its absence here is a fact and not a gap.
+        if stem in self.spellings or self._is_no_inverse(stem):
+            return f"this release has no {stem}: unrecognized arguments"
         return None
+
+    def _is_no_inverse(self, stem: str) -> bool:
+        """Whether a word is built like the inverse of a flag that has none (``--disable-async-scheduling``)."""
+        bare = next((stem[2 + len(p) :] for p in self.engine.inverse_prefixes if stem.startswith(f"--{p}")), "")
+        return any(flag.kind == "bool" for flag, *_ in self.spellings.get(f"--{bare}", []))
 
     def _spelled(self, spelling: str) -> tuple[Flag, bool] | None:
         """The flag that a spelling is in this release; the last one that claims it."""
@@ -153,11 +160,14 @@ class CommandLine:
                 return flag, negative
         return None
 
+    def takes_no_value(self, field: str) -> bool:
+        """Whether the flag of a setting stands alone (``--enable-prefix-caching``)."""
+        flag = self.engine.flags.get(field)
+        return flag is not None and flag.kind in ("bool", "true")
+
     @staticmethod
-    def _refuse(state: State | None, word: Word | None, text: str) -> None:
-        if state is not None and not state.refused:
-            state.refused = text
-            state.refused_at = Value(None, word.span) if word is not None else None
+    def _refuse(state: State, word: Word, text: str) -> None:
+        state.refuse(text, Value(None, word.span), "engine")
 
     @staticmethod
     def _arity(found: Found, words: Sequence[Word], at: int) -> int:
@@ -219,12 +229,6 @@ class CommandLine:
             self._refuse(state, word, f"{found.spelling} is not valid JSON: {_short(source.show())}")
             return
         yield flag.field, value
-
-
-def negative_stem(name: str, prefix: str) -> str:
-    """``--enable-prefix-caching`` without its dashes; for the prefix ``disable-`` also without ``enable-``."""
-    stem = name[2:]
-    return stem.removeprefix("enable-") if prefix == "disable-" else stem
 
 
 def _whole(word: Word, values: Sequence[Word]) -> Word:

@@ -46,8 +46,13 @@ def _shown(value: Value) -> object:
 def how(assignment: Assignment) -> str:
     """How a setting got its value: ``override trainer.mtp.enabled=true``, ``default of InferenceEngineConfig``."""
     value = assignment.value
+    if assignment.conditional:
+        # What a step does is no fact while nobody knows whether its condition holds.
+        return f"it depends on {_doubt(value)}"
     if value is None:
         return assignment.note or "unset"
+    if value.route == "positional":
+        return f"{value.name} {show(value)}, named on the command line"
     if value.route in ("flag", "override", "key", "keyword"):
         joined = "=" if value.route in ("override", "keyword") else " "
         word = {"flag": "flag", "override": "override", "key": "key", "keyword": "argument"}[value.route]
@@ -63,6 +68,11 @@ def how(assignment: Assignment) -> str:
     if value.route == "declared":
         return f"default declared by {value.name} = {show(value)}"
     return assignment.note or (f"default of {value.name}" if value.name else "set by the program")
+
+
+def _doubt(value: Value | None) -> str:
+    holes = value.holes() if value is not None else iter(())
+    return next((hole.reason for hole in holes), "a condition that the files do not decide")
 
 
 def steps(slot: Slot) -> tuple[Step, ...]:
@@ -108,8 +118,7 @@ def _setting(slot: Slot, values: list[Value | None]) -> Setting:
     if len(known) < len(values):
         reason = next((hole.reason for v in values if v is not None for hole in v.holes()), "")
         state = "conditional" if plain else "unknown"
-        value = slot.value.plain() if slot.value is not None else None
-        return Setting(value if isinstance(value, dict) else None, state, provenance, reason)
+        return Setting(None, state, provenance, reason)
     if len(plain) > 1:
         return Setting(None, "conditional", provenance, "it differs by release or by a condition in the file")
     return Setting(slot.value.plain() if slot.value is not None else None, "known", provenance)
@@ -157,7 +166,7 @@ def _speculation(evaluation: Evaluation) -> Ingredient:
             None, f"speculative decoding depends on {reason}", tuple(assigned(slot, "speculative decoding"))
         )
     label = f"speculative decoding: {drafting(value)}"
-    note = next((a.note for a in reversed(slot.history) if a.note and a.outcome == "won" and a.because), "")
+    note = next((a.note for a in reversed(slot.history) if a.note and not a.conditional and a.outcome == "won" and a.because), "")
     sentence = f"speculative decoding is on ({drafting(value)})" + (f": {note}" if note else "")
     return Ingredient(True, sentence, tuple(assigned(slot, label)))
 

@@ -19,7 +19,7 @@ from gdnlint.resolve import models, program
 from gdnlint.resolve.argv import CommandLine, Spellings, spellings_of
 from gdnlint.resolve.interpolate import lookup as lookup_key
 from gdnlint.resolve.models import Model
-from gdnlint.resolve.program import RELEASE, State, Surroundings
+from gdnlint.resolve.program import UNREAD, State, Surroundings
 from gdnlint.values import Hole, Text, Value
 
 APC = "enable_prefix_caching"
@@ -43,7 +43,7 @@ class Evaluation:
 
     @property
     def refused(self) -> str:
-        return self.state.refused.replace(RELEASE, str(self.release))
+        return self.state.refused
 
     @property
     def combination(self) -> Truth:
@@ -69,6 +69,8 @@ class Setting:
     """The member of ``named.per`` that this launch is."""
     aliases: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
+    pinned: bool = False
+    """Whether a pin names the release, and it is one that the knowledge has."""
 
 
 def grammar_of(setting: Setting, release: Release) -> CommandLine:
@@ -120,6 +122,7 @@ def _answers(evaluation: Evaluation, setting: Setting, release: Release) -> tupl
         # The text of this refusal differs from release to release.
         release if model.hybrid and release not in model.known else None,
         model.caches(release),
+        model.is_plain(release),
         [release in d.affected for d in setting.engine.defects if evaluation.hybrid is not False],
     )
 
@@ -146,6 +149,7 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
             grammar=grammar_of(setting, release),
             revision=setting.revision,
             unknown_keys=variant.unknown_keys,
+            pinned=setting.pinned,
         ),
         facts={
             name: Value(value, route="assumed", name=f"--assume {name}={value}")
@@ -158,13 +162,16 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
     program.run(setting.named.steps, state)
     _normalise(state, setting.engine)
     model = _model(state, variant, setting)
+    if model.is_plain(release):
+        model = replace(model, hybrid=False)
     names.model = model
     if not state.refused and model.family is not None and model.hybrid and release not in model.known:
         since, until = model.known.since, model.known.until
         edge = f"it came with {since}" if since and release < since else f"it was removed after {until}"
-        state.refused = f"{setting.engine.title} {release} does not know the architecture of {model.name} ({edge})"
-        state.refused_at = model.value
+        text = f"this release does not know the architecture of {model.name} ({edge})"
+        state.refuse(text, model.value, "engine")
     # The settings of a launch that is refused are still worth showing.
+    state.running = "engine"
     program.run(setting.engine.steps, state, to_the_end=True)
     evaluation = Evaluation(
         release, state, model, model.hybrid, _speculation(state), _truth(state, APC)
@@ -195,12 +202,12 @@ class Names:
         return reader(self, name) if reader is not None else None
 
     def key(self, name: str) -> Value | None:
-        tree = self.variant.tree
+        tree, unknown = self.variant.tree, self.variant.unknown_keys
         if tree is None:
             return None
-        if name.startswith("/"):
-            return lookup_key(tree, name[1:], self.env)
-        return lookup_key(tree, [*path_of(self.setting.named, self.setting.member), *split_key(name)], self.env)
+        path = name[1:] if name.startswith("/") else [*path_of(self.setting.named, self.setting.member), *split_key(name)]
+        found = lookup_key(tree, path, self.env)
+        return replace(Value.unknown(unknown), route=UNREAD) if found is None and unknown else found
 
     def environment(self, name: str) -> Value | None:
         text = self.variant.env.get(name)
@@ -223,13 +230,15 @@ class Names:
         if name == "basename":
             return _basename(model)
         if name == "hybrid":
-            return Value(model.hybrid) if model.hybrid is not None else Value.unknown(model.how)
+            return Value(model.hybrid) if model.hybrid is not None else Value.unknown("whether the model is a hybrid one")
         if name == "caches_state":
             return Value(model.caches(self.release))
         if name == "attention_free":
-            return Value(bool(model.family and model.family.name == "mamba"))
+            return Value(bool(model.family and model.family.attention_free))
+        if name == "pooling":
+            return Value(model.pooling)
         if model.family is None:
-            return Value.unknown(model.how) if model.hybrid is not False else None
+            return Value.unknown("which model it is") if model.hybrid is not False else None
         facts: dict[str, str | bool] = {
             "family": model.family.name,
             "mechanism": model.family.mechanism,
@@ -238,14 +247,28 @@ class Names:
         return Value(facts[name]) if name in facts else None
 
     def launch(self, name: str) -> Value | None:
-        if name != "drafts_with_itself" or self.state is None:
+        if self.state is None:
             return None
-        drafter, target = self.state.value_of("speculative_config.model"), self.state.value_of("model")
+        drafter, target = self.state.value_of(f"{SPECULATION}.model"), self.state.value_of("model")
+        if name == "plain_drafter" and drafter is not None:
+            return self._plain_drafter(drafter)
+        if name != "drafts_with_itself":
+            return None
         return Value(drafter is not None and target is not None and drafter.plain() == target.plain())
+
+    def _plain_drafter(self, drafter: Value) -> Value:
+        """Whether a drafter is a language model without a drafting head; a path or an open name may be anything."""
+        setting = self.setting
+        found = models.identify(drafter, setting.knowledge, setting.project, setting.directory, setting.aliases)
+        if found.hybrid is None or found.confidence != "high":
+            return Value.unknown(f"what kind of drafter {found.name or 'it'} is", drafter.span)
+        if found.family is not None and found.family.own_head:
+            return Value.unknown(f"whether {found.name} drafts by its own head", drafter.span)
+        return Value(True)
 
     def feature(self, name: str) -> Value | None:
         given = self.variant.features.get(name)
-        return Value(given) if given is not None else None
+        return Value(given.lower() not in ("off", "false", "0", "")) if given is not None else None
 
     def file(self, _name: str) -> Value | None:
         return self.variant.config

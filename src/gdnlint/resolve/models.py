@@ -34,11 +34,19 @@ class Model:
     known: ReleaseRange = ANY_RELEASE
     """The releases that can run it."""
     caches_state: ReleaseRange | None = None
+    attention_only: ReleaseRange | None = None
+    """The releases that see nothing but attention layers in its ``config.json``, and therefore no hybrid."""
+    pooling: bool = False
+    """Whether it gives vectors or scores and generates nothing."""
     value: Value | None = None
 
     def caches(self, release: Release) -> bool:
         """Whether its class supports caching recurrent state in every mode, in a release."""
         return self.caches_state is not None and release in self.caches_state
+
+    def is_plain(self, release: Release) -> bool:
+        """Whether a release takes it for an ordinary model although its class is a hybrid one."""
+        return self.attention_only is not None and release in self.attention_only
 
 
 def identify(
@@ -75,7 +83,10 @@ def identify(
 
 def of_family(shown: str, family: Family, how: str, confidence: Confidence, value: Value | None) -> Model:
     ranges = [a.caches_state for a in family.architectures if a.caches_state is not None]
-    return Model(shown, family, family.hybrid, how, confidence, family.known, ranges[0] if ranges else None, value)
+    caches = ranges[0] if ranges else None
+    return Model(
+        shown, family, family.hybrid, how, confidence, family.known, caches, pooling=family.pooling, value=value
+    )
 
 
 def _from_config(
@@ -106,26 +117,38 @@ def from_config(
     for family in knowledge.families:
         for architecture in family.architectures:
             if architecture.name in names:
-                hybrid = family.hybrid and not _all_attention(layers)
-                how = f"{where} says {architecture.name}"
-                return Model(shown, family, hybrid, how, "high", architecture.known, architecture.caches_state, value)
+                made = of_family(shown, family, f"{where} says {architecture.name}", "high", value)
+                return replace(
+                    made,
+                    known=architecture.known,
+                    caches_state=architecture.caches_state,
+                    attention_only=_attention_only(layers, family),
+                    pooling=family.pooling or architecture.pooling,
+                )
     for family in knowledge.families:
         if any(kind in family.model_types for kind in types):
             made = of_family(shown, family, f"{where} says model_type {types[0]}", "high", value)
-            return made if not _all_attention(layers) else Model(shown, family, False, made.how, "high", value=value)
+            return replace(made, attention_only=_attention_only(layers, family))
     if names or types[0] != "None":
-        if isinstance(layers, list) and any(str(layer) in ("linear_attention", "mamba") for layer in layers):
+        if isinstance(layers, list) and any(str(layer) in RECURRENT_LAYERS for layer in layers):
             return Model(shown, None, True, f"{where} lists recurrent layers", "high", value=value)
-        return Model(shown, None, False, f"{where} says {names[0] if names else types[0]}", "high", value=value)
+        said = names[0] if names else types[0]
+        return Model(shown, None, None, f"{where} says {said}, which no model family lists", "low", value=value)
     return None
 
 
-def _all_attention(layers: object) -> bool:
-    return (
-        isinstance(layers, list)
-        and bool(layers)
-        and all(str(layer) in ("attention", "full_attention") for layer in layers)
-    )
+RECURRENT_LAYERS = frozenset({"linear_attention", "mamba", "mamba1", "mamba2", "conv", "short_conv", "kda", "recurrent"})
+"""Names of ``layer_types`` that stand for layers with a recurrent state."""
+
+
+def _attention_only(layers: object, family: Family) -> ReleaseRange | None:
+    """The releases that take a model of a hybrid class for an ordinary one, by its list of layers."""
+    if not family.hybrid or not isinstance(layers, list) or not layers:
+        return None
+    attention = dict(family.attention_only)
+    ranges = [attention.get(str(layer)) for layer in layers]
+    sinces = [found.since for found in ranges if found is not None and found.since is not None]
+    return ReleaseRange(max(sinces)) if len(sinces) == len(layers) else None
 
 
 def by_hints(

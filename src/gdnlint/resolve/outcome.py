@@ -197,6 +197,7 @@ def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome 
     if pin is None:
         hints = [*variant.hints, *_pins(variant, setting)]
         pin = versions.find(engine, setting.project, setting.directory, hints, variant.extras)
+    setting = replace(setting, pinned=pin.exact and _is_known(pin, engine))
     first = evaluate(variant, setting, pin.releases[-1])
     if not pin.exact and first.hybrid and not any(release in first.model.known for release in pin.releases):
         # Of several pins side by side, those that cannot run the model are for other launches.
@@ -214,6 +215,12 @@ def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome 
         outcome = Outcome(variant, pin, usable, _over_releases(usable))
     outcome.decided_by = _decided_by(outcome)
     return outcome
+
+
+def _is_known(pin: Pin, engine: Engine) -> bool:
+    """Whether a pin is a release that the knowledge has read, and not one that it stands in for."""
+    release = Release.parse(pin.value.partition("+")[0]) if pin.value is not None else None
+    return release in engine.releases
 
 
 def _over_releases(evaluations: Sequence[Evaluation]) -> Truth:
@@ -306,14 +313,14 @@ def _conclude(resolved: Resolved) -> None:
 def _not_launched(variant: Variant, setting: Setting, release: Release) -> str:
     """Why this run starts no engine of ours; empty if it does."""
     names = Names(variant, setting, release)
-    for case in setting.framework.not_launched:
-        if case.when.evaluate(names.lookup):
-            return f"not judged: {case.because}"
     named = setting.named
     if named.when.evaluate(names.lookup) is not True:
         return _not_started(named)
+    for case in setting.framework.not_launched:
+        if case.when.evaluate(names.lookup):
+            return f"not judged: {case.because}"
     if named.engine:
-        value = names.lookup(named.engine)
+        value = names.lookup(named.engine) or (names.lookup(named.engine_else) if named.engine_else else None)
         name = str(value.plain()) if value is not None and value.is_known else ""
         engine = _engine_of(named, name) if name and name != "???" else named.default_engine
         if engine and engine != setting.engine.name:
@@ -346,12 +353,3 @@ def _revision(framework: Framework, project: Project, directory: Path) -> str:
         if (not revision.contains or revision.contains in text) and (not revision.lacks or revision.lacks not in text):
             return revision.id
     return framework.revisions[0].id if framework.revisions else ""
-
-
-def unknown_reason(value: Value) -> str:
-    """Why a value is not known; empty if it is."""
-    return (
-        next((hole.reason for hole in value.holes()), "")
-        if not isinstance(value.data, Text) or value.data.known is None
-        else ""
-    )

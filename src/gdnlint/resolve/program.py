@@ -11,14 +11,13 @@ from typing import Literal as OneOf
 from typing import Protocol
 
 from gdnlint.knowledge.conditions import Condition, Truth
-from gdnlint.knowledge.programs import Choice, Declared, Expression, Literal, Members, Ref, Step, bind
-from gdnlint.values import Text, Value, Word
+from gdnlint.knowledge.programs import Choice, Declared, Expression, Literal, Members, Ref, Step, Unknown, bind
+from gdnlint.values import Hole, Text, Value, Word
 
 Outcome = OneOf["won", "lost", "dropped", "via"]
-
-
-RELEASE = "\U000f1fff"
-"""Stands in a refusal for the release that refuses: releases that differ in nothing else share an evaluation."""
+Party = OneOf["framework", "engine"]
+UNREAD = "unread"
+"""The route of a key that stands in no file here and may stand in one that was not read."""
 
 
 @dataclass(slots=True)
@@ -60,6 +59,9 @@ class Grammar(Protocol):
     def read(self, words: Sequence[Word], state: State) -> Iterable[tuple[str, Value]]:
         """The (field, value) assignments in order; refusals and open ends go to the state."""
 
+    def takes_no_value(self, field: str) -> bool:
+        """Whether the flag of a setting stands alone (``--enable-prefix-caching``)."""
+
 
 @dataclass(slots=True)
 class Surroundings:
@@ -75,6 +77,8 @@ class Surroundings:
     revision: str
     unknown_keys: str = ""
     """Why keys that are not there may still be set (a parent that was not found); empty if they are absent."""
+    pinned: bool = False
+    """Whether a pin names the release, and it is one that the knowledge has."""
 
 
 @dataclass(slots=True)
@@ -91,9 +95,17 @@ class State:
     """The first word of a command line (a file of one comes before the typed one) that no flag takes."""
     refused: str = ""
     refused_at: Value | None = None
+    refused_by: Party = "framework"
+    """Who stops at start, where ``refused`` says why."""
+    running: Party = "framework"
+    """Whose program runs now."""
+    unread: str = ""
+    """Why settings that nobody has set here may be set in a mapping that the files do not show."""
     open_reason: str = ""
     """Why later words may change any setting (``"$@"``); empty if none can."""
     reads: list[Value] = field(default_factory=list)
+    doubts: list[Value] = field(default_factory=list)
+    """What the last condition read without learning its value."""
     facts_used: set[str] = field(default_factory=set)
     """The facts outside the files that a step asked for."""
     flags_read: set[str] = field(default_factory=set)
@@ -120,18 +132,39 @@ class State:
             value = self.propagated.get(reference) or self.surroundings.lookup(reference)
         if value is not None and value.span is not None:
             self.reads.append(value)
+        if value is not None and isinstance(value.data, Text) and value.data.known is None:
+            self.doubts.append(value)
         return value
 
     def value_of(self, name: str) -> Value | None:
+        """A setting, or with dots a member of one; None if it is unset."""
         field_name, _, rest = name.partition(".")
         slot = self.settings.get(field_name)
+        if self.unread and (slot is None or slot.value is None):
+            return Value.unknown(self.unread)
         if slot is None or slot.value is None:
             return None
         return slot.value.at(rest.split(".")) if rest else slot.value
 
+    def refuse(self, text: str, at: Value | None = None, by: Party | None = None) -> None:
+        """The launch stops at start; the first reason counts."""
+        if not self.refused:
+            self.refused, self.refused_at, self.refused_by = text, at, by or self.running
+
+    def hide(self, reason: str, source: str) -> None:
+        """A mapping that the files do not show may set anything that nobody has written here.
+
+        What is written stays: of two places that set one thing, the one that can be read counts, with a note.
+        """
+        self.open_reason = self.open_reason or reason
+        self.unread = self.unread or reason
+        for name, slot in self.settings.items():
+            if slot.value is None or (slot.value.span is None and not isinstance(slot.value.data, dict)):
+                self.assign(name, Value.unknown(reason), Assignment(Value.unknown(reason), source, ""))
+
     def test(self, condition: Condition) -> tuple[Truth, tuple[Value, ...]]:
         """A condition's truth and the values with a place that it read."""
-        self.reads = []
+        self.reads, self.doubts = [], []
         truth = self._truth(condition)
         return truth, _distinct(self.reads)
 
@@ -147,10 +180,12 @@ class State:
         """An expression's value; None leaves the setting unset."""
         if isinstance(expression, Literal):
             return _plain(expression.data)
+        if isinstance(expression, Unknown):
+            return Value.unknown(expression.reason)
         if isinstance(expression, Choice):
             truth = self._truth(expression.condition)
             if truth is None:
-                return Value.unknown("a condition that the files do not decide")
+                return Value.unknown(self.doubt())
             return self.evaluate(expression.then if truth else expression.otherwise)
         if isinstance(expression, Members):
             found = {name: self.evaluate(member) for name, member in expression.members}
@@ -160,8 +195,6 @@ class State:
     def _reference(self, expression: Ref) -> Value | None:
         value = self.lookup(expression.name)
         if value is None:
-            if expression.name.startswith("key:") and self.surroundings.unknown_keys:
-                return Value.unknown(self.surroundings.unknown_keys)
             return self._default(expression)
         if expression.map is not None and not isinstance(value.data, dict | list | Text):
             return replace(value, data=expression.map.get(str(value.data), value.data))  # type: ignore[arg-type]
@@ -178,6 +211,10 @@ class State:
         if value is None or value.span is not None:
             return value
         return replace(value, route="default", name=expression.name.partition(":")[2])
+
+    def doubt(self) -> str:
+        """What a condition that could not be decided depends on."""
+        return next((hole.reason for value in self.doubts for hole in value.holes()), "what the files do not show")
 
     # -- assignments ---------------------------------------------------------------------------------------------------
 
@@ -255,27 +292,34 @@ def _assignment(step: Step, value: Value | None, because: tuple[Value, ...], con
     return Assignment(value, step.source, step.note, because=because, conditional=conditional)
 
 
-def _undecided(step: Step, value: Value | None, state: State, name: str) -> Value | None:
+def _undecided(value: Value | None, state: State, name: str) -> Value:
     """What a setting is worth when the step's condition is not decided: unknown, unless both ways agree."""
     now = state.value_of(name)
     if now is not None and value is not None and now.plain() == value.plain() and now.is_known and value.is_known:
         return now
-    reason = step.note or "a condition that the files do not decide"
-    holes = [hole for read in state.reads for hole in read.holes()]
-    if holes:
-        return Value(
-            Text(tuple(piece for read in state.reads if isinstance(read.data, Text) for piece in read.data.pieces))
-        )
-    return Value.unknown(reason)
+    return _doubtful(state)
+
+
+def _doubtful(state: State) -> Value:
+    """A value that hangs on the condition that could not be decided."""
+    doubt = next((value.data for value in state.doubts if isinstance(value.data, Text)), None)
+    holes = [piece for piece in doubt.pieces if isinstance(piece.content, Hole)] if doubt is not None else []
+    return Value(Text(tuple(holes[:1]))) if holes else Value.unknown(state.doubt())
+
+
+def _evaluated(expression: Expression, state: State) -> Value | None:
+    """An expression's value; what its step's condition read stays what counts as read."""
+    reads, doubts = list(state.reads), list(state.doubts)
+    value = state.evaluate(expression)
+    state.reads, state.doubts = reads, doubts
+    return value
 
 
 def _set(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
     for name, expression in step.assignments:
-        reads = list(state.reads)
-        value = state.evaluate(expression)
-        state.reads = reads
+        value = _evaluated(expression, state)
         if conditional:
-            value = _undecided(step, value, state, name)
+            value = _undecided(value, state, name)
         if value is None and state.value_of(name) is None:
             continue
         state.assign(name, value, _assignment(step, value, because, conditional))
@@ -286,38 +330,42 @@ def _fill(step: Step, state: State, because: tuple[Value, ...], conditional: boo
         now = state.value_of(name)
         if now is not None and now.data is not None:
             continue
-        reads = list(state.reads)
-        value = state.evaluate(expression)
-        state.reads = reads
+        value = _evaluated(expression, state)
         if value is None:
             continue
         if conditional:
-            value = _undecided(step, value, state, name)
+            value = _undecided(value, state, name)
         state.assign(name, value, _assignment(step, value, because, conditional))
 
 
 def _update(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    value = state.evaluate(step.operand) if step.operand is not None else None
+    value = _evaluated(step.operand, state) if step.operand is not None else None
     if value is None or value.data is None:
         return
     value = _as_mapping(value)
+    if isinstance(value.data, Text):
+        state.hide(_reason(value, "a mapping that the files do not show"), step.source)
     if not isinstance(value.data, dict):
-        if isinstance(value.data, Text):
-            state.open_reason = state.open_reason or _reason(value, "a mapping that the files do not show")
         return
+    if _is_key(step.operand) and state.surroundings.unknown_keys:
+        state.hide(state.surroundings.unknown_keys, step.source)
     for name, member in value.data.items():
         if member.data is None and step.option("null") == "drop":
             continue
         before = state.value_of(name)
-        if before is not None and step.option("duplicate") == "refuse":
-            state.refused = f"{step.note or 'the program passes this argument twice'} ({name})"
-            state.refused_at = member
-            return
-        if before is not None and before.span is not None and before.plain() != member.plain():
+        if before is not None and before.data is not None and step.option("duplicate") == "refuse":
+            if before.is_known and not conditional:
+                state.refuse(f"{step.note or 'the program passes this argument twice'} ({name})", member)
+                return
+        elif before is not None and before.span is not None and before.plain() != member.plain():
             state.marks.append(Mark("overridden", step.note, name, member, before))
         if conditional:
-            member = _undecided(step, member, state, name) or member
+            member = _undecided(member, state, name)  # noqa: PLW2901
         state.assign(name, member, _assignment(step, member, because, conditional))
+
+
+def _is_key(expression: Expression | None) -> bool:
+    return isinstance(expression, Ref) and expression.name.startswith("key:")
 
 
 def _as_mapping(value: Value) -> Value:
@@ -337,12 +385,16 @@ def _merge(step: Step, state: State, because: tuple[Value, ...], conditional: bo
         if value is None:
             continue
         now = state.value_of(name)
+        if now is not None and step.operator == "under":
+            now = _as_mapping(now)
+        if now is not None and isinstance(now.data, dict) and step.option("null") == "drop":
+            now = replace(now, data={key: member for key, member in now.data.items() if member.data is not None})
         if now is not None and isinstance(now.data, dict) and isinstance(value.data, dict):
             merged = value.merged(now) if step.operator == "under" else now.merged(value)
         else:
             merged = now if now is not None and now.data is not None and step.operator == "under" else value
         if conditional:
-            merged = _undecided(step, merged, state, name) or merged
+            merged = _undecided(merged, state, name)
         state.assign(name, merged, _assignment(step, merged, because, conditional))
 
 
@@ -355,10 +407,20 @@ def _argv(step: Step, state: State, because: tuple[Value, ...], conditional: boo
         if value is None or value.data is None:
             return
         words = words_of(value, step, state)
+        if step.option("false") == "unknown":
+            _leave_open(value, step, state)
     for name, value in state.surroundings.grammar.read(words, state):
         if conditional:
-            value = _undecided(step, value, state, name) or value
+            value = _undecided(value, state, name)  # noqa: PLW2901
         state.assign(name, value, _assignment(step, value, because, conditional))
+
+
+def _leave_open(mapping: Value, step: Step, state: State) -> None:
+    """Nobody has read what becomes of a false member."""
+    for name, member in mapping.data.items() if isinstance(mapping.data, dict) else ():
+        if member.data is False:
+            value = replace(member, data=Value.unknown(step.note).data)
+            state.assign(name.replace("-", "_"), value, Assignment(value, step.source, step.note))
 
 
 def words_of(value: Value, step: Step, state: State) -> list[Word]:
@@ -382,7 +444,7 @@ def words_of(value: Value, step: Step, state: State) -> list[Word]:
         elif member.data is False:
             if step.option("false") == "negative":
                 out.append(word("--no-" + name, member))
-            else:
+            elif step.option("false") == "omit":
                 state.marks.append(Mark("ineffective", step.note, name.replace("-", "_"), member))
         elif isinstance(member.data, dict):
             text = json.dumps(member.plain()) if step.option("mapping") == "json" else str(member.plain())
@@ -399,18 +461,25 @@ def words_of(value: Value, step: Step, state: State) -> list[Word]:
 
 
 def _emit(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    del because, conditional
-    wanted = step.option("fields").split()
-    for name in wanted or list(state.settings):
+    wanted, left = step.option("fields").split(), step.option("except").split()
+    for name in wanted or [name for name in state.settings if name not in left]:
         slot = state.settings.get(name)
         value = slot.value if slot is not None else None
         data = value.data if value is not None else None
-        if data is False and step.option("false") == "omit":
+        dropped = data is False and step.option("false") == "omit"
+        negative = data is None and name in wanted and step.option("absent") == "negative"
+        if conditional and (dropped or negative):
+            state.assign(name, _doubtful(state), _assignment(step, _doubtful(state), because, conditional))
+        elif dropped:
             assert slot is not None and value is not None
             _drop(slot)
             state.marks.append(Mark("ineffective", step.note, name, value))
-        elif data is None and (name in wanted) and step.option("absent") == "negative":
-            state.assign(name, Value(False, route="rule"), Assignment(Value(False), step.source, step.note))
+        elif negative:
+            state.assign(name, Value(False, route="rule"), _assignment(step, Value(False), because, conditional))
+        elif isinstance(data, int | str) and not isinstance(data, bool):
+            # A boolean flag takes no value: the parser does not know the word behind it.
+            if not conditional and state.surroundings.grammar.takes_no_value(name):
+                state.refuse(f"--{name} takes no value: unrecognized arguments: {data}", value, "engine")
         elif data is None and slot is not None and step.option("null") == "omit":
             slot.value = None
 
@@ -424,28 +493,47 @@ def _drop(slot: Slot) -> None:
 
 
 def _propagate(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    del because, conditional
+    del because
     value = state.lookup(step.text)
+    refuses = step.option("conflict") == "refuse"
     for target in step.copies:
         there = state.lookup(target)
         if value is None or value.data is None:
             continue
-        if there is not None and there.data is not None:
-            if step.option("conflict") == "refuse" and there.plain() != value.plain():
-                state.refused = step.note or f"{step.text} and {target} differ"
-            continue
-        state.propagated[target] = value
+        if there is None or there.data is None:
+            state.propagated[target] = _doubtful(state) if conditional else value
+        elif not conditional and refuses and there.route == UNREAD:
+            # A run that starts has the same there, or nothing.
+            state.propagated[target] = value
+        elif not conditional and refuses and there.is_known and value.is_known and there.plain() != value.plain():
+            state.refuse(step.note or f"{step.text} and {target} differ")
 
 
 def _refuse(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    if conditional or state.refused:
+    if not conditional:
+        state.refuse(step.text, because[0] if because else None)
+
+
+def _allow(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
+    """A setting takes some words only, and each since a release."""
+    value = state.value_of(step.text)
+    if conditional or value is None or not isinstance(value.data, str):
         return
-    state.refused = step.text
-    state.refused_at = because[0] if because else None
+    found = next((item for item in step.words if item[0] == value.data), None)
+    if found is None:
+        # A release that the knowledge does not have may know it.
+        if state.surroundings.pinned:
+            state.refuse(f"{value.data} is no {step.option('what')} of any release", value)
+        return
+    truth, _ = state.test(found[1])
+    if truth is False:
+        state.refuse(f"this release has no {step.option('what')} {value.data}, which is known {found[2]}", value)
 
 
 def _assume(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
-    del because, conditional
+    del because
+    if conditional:
+        return
     for name, expression in step.assignments:
         fact = name.removeprefix("fact:")
         if fact not in state.facts:
@@ -474,6 +562,7 @@ _OPERATIONS: dict[str, Callable[[Step, State, tuple[Value, ...], bool], None]] =
     "emit": _emit,
     "propagate": _propagate,
     "refuse": _refuse,
+    "allow": _allow,
     "assume": _assume,
     "mark": _mark,
 }

@@ -14,6 +14,9 @@ from gdnlint.launches.model import VersionHint
 from gdnlint.project import Project, Unreadable
 from gdnlint.source import Source, Span
 
+_FINAL = r"v?(\d+\.\d+(?:\.\d+){0,2})(?:\.post\d+)?"
+_TAG = re.compile(_FINAL + r"(?=$|[-_+])(?!.*[-_+.](?:rc|dev|alpha|beta)\d*(?:$|[-_+.]))")
+"""The tag of an image that is built from a final release."""
 _SPECIFIER = re.compile(r"(===|==|~=|!=|<=|>=|<|>)\s*v?([0-9][0-9A-Za-z.*+!-]*)")
 
 
@@ -39,8 +42,8 @@ class Pin:
 
 
 def given(engine: Engine, text: str) -> Pin | None:
-    """The pin of ``--vllm-version``; None if it is no release."""
-    release = Release.parse(text)
+    """The pin of ``--vllm-version``, a local version (``0.28.0+cu129``) as its release; None if it is no release."""
+    release = Release.parse(text.partition("+")[0])
     return _exact(engine, release, "given on the command line", None) if release else None
 
 
@@ -74,9 +77,9 @@ def _from_hint(engine: Engine, hint: VersionHint) -> Pin | None:
     """A pin from the launch's own words; an image of this engine without a usable tag is an open pin that says so."""
     if hint.kind == "minimum":
         return _requirement(engine, hint.text.known or "", "the recipe", hint.span)
-    if hint.kind == "requirement":
-        known = hint.text.known
-        return _requirement(engine, known, "in the command", hint.span) if known else None
+    if hint.kind in ("requirement", "installed"):
+        where = "in the command" if hint.kind == "requirement" else f"installed in {hint.span.source.path}"
+        return _asked_for(engine, hint, where)
     image = hint.text.marked()
     name = image_name(image)
     tail = name.rpartition("/")[2]
@@ -92,11 +95,22 @@ def _from_hint(engine: Engine, hint: VersionHint) -> Pin | None:
     if not published and engine.package not in tail:
         return None
     tag = image[len(name) + 1 :].partition("@")[0] if image.startswith(name + ":") else ""
-    match = re.match(r"v?(\d+\.\d+(?:\.\d+){0,2})(?![\w.]*(?:rc|dev))(?=$|[-_+])", tag)
+    match = _TAG.match(tag)
     release = Release.parse(match.group(1)) if match and published else None
     if release is not None:
         return _exact(engine, release, f"image tag {tag}", hint.span)
     return Pin(engine.releases, False, f"the image {hint.text.show()} names no vLLM release", None, hint.span)
+
+
+def _asked_for(engine: Engine, hint: VersionHint, where: str) -> Pin | None:
+    """A requirement that a command line names, as it stands there (``vllm==$VERSION`` is an open pin)."""
+    known = hint.text.known
+    pin = _requirement(engine, known, where, hint.span) if known is not None else None
+    if pin is not None:
+        return pin
+    if not re.match(rf"{re.escape(engine.package)}\s*(?:\[[^\]]*\])?\s*[=<>~!@]", hint.text.marked()):
+        return None
+    return Pin(engine.releases, False, f"{where}: {hint.text.show()}, which is no single release", None, hint.span)
 
 
 def engine_image(engine: Engine, name: str) -> bool:
@@ -305,15 +319,15 @@ def _in_dockerfile(engine: Engine, source: Source) -> Iterator[Pin]:
     where = f"pinned in {source.path}"
     for match in re.finditer(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", source.text, re.MULTILINE | re.IGNORECASE):
         name = image_name(match.group(1))
-        tag = re.match(r"v?(\d+\.\d+(?:\.\d+){0,2})(?=$|[-_+])", match.group(1)[len(name) + 1 :])
+        tag = _TAG.match(match.group(1)[len(name) + 1 :])
         release = Release.parse(tag.group(1)) if tag and engine_image(engine, name) else None
         if release is not None:
             yield _exact(engine, release, where, source.span(match.start(1), match.end(1)))
-    pattern = rf"^\s*(?:ARG|ENV)\s+{package}_(?:VERSION|VER|TAG|REF)[ =]+[\"']?v?(\d+\.\d+(?:\.\d+){{0,2}})"
+    pattern = rf"^\s*(?:ARG|ENV)\s+{package}_(?:VERSION|VER|TAG|REF)[ =]+[\"']?{_FINAL}(?![\w.]*\w)"
     for match in re.finditer(pattern, source.text, re.MULTILINE | re.IGNORECASE):
         if release := Release.parse(match.group(1)):
             yield _exact(engine, release, where, source.span(match.start(), match.end()))
-    for match in re.finditer(rf"(?<![\w-]){package}(?:\[[^\]]*\])?==v?(\d+\.\d+(?:\.\d+){{0,2}})", source.text):
+    for match in re.finditer(rf"(?<![\w-]){package}(?:\[[^\]]*\])?=={_FINAL}(?![\w.]*\w)", source.text):
         if release := Release.parse(match.group(1)):
             yield _exact(engine, release, where, source.span(match.start(), match.end()))
 

@@ -17,7 +17,7 @@ from gdnlint.values import MARK_BASE, MARK_LIMIT, Data, Hole, Place, Problem, Te
 
 Kind = Literal["change", "add", "force", "delete"]
 
-DEEPEST = 200
+DEEPEST = 100
 """Levels of nesting in a value that are read."""
 LONGEST = 100_000
 """Characters of an override that are read."""

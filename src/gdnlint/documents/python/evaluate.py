@@ -52,7 +52,7 @@ from gdnlint.documents.python.outline import Order, dotted_of
 from gdnlint.documents.python.slicing import Slice, is_exit, is_harmless
 from gdnlint.documents.python.syntax import Tree
 from gdnlint.project import Unreadable
-from gdnlint.source import Fragment
+from gdnlint.source import Fragment, Source
 from gdnlint.values import Hole, Problem, Question, Value, World
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ LARGEST_IMPORT = 200_000
 """Characters of a project module that is read for its constants."""
 MOST_IMPORTED = 200_000
 """Characters of all of them together."""
+MOST_KEPT = 300_000
+"""Characters of project modules that stay parsed for the next module that imports them."""
 SMALL_IMPORT = 40_000
 """Characters of a project module whose functions are run when the main module calls them."""
 TURNS = 32
@@ -126,6 +128,16 @@ def read(
     except Exception as error:  # the last guard: a linted file must never end the run
         message = f"this Python could not be evaluated ({type(error).__name__}: {error}); its launches were not read"
         return Run(problems=[Problem("internal", message, start)])
+
+
+def shared_tree(source: Source, project: Project) -> Tree:
+    """A parsed module of the project. Many modules import the same few, so the last ones are kept."""
+    kept = cast("dict[Source, Tree]", project.memory.setdefault("python trees", {}))
+    tree = kept.pop(source, None) or Tree(Fragment.whole(source))
+    kept[source] = tree
+    while sum(len(other.text) for other in kept.values()) > MOST_KEPT and len(kept) > 1:
+        del kept[next(iter(kept))]
+    return tree
 
 
 class Evaluator:
@@ -842,7 +854,7 @@ class Evaluator:
             size = len(source.text) if source is not None else 0
             self.read_bytes += size
             too_much = size > LARGEST_IMPORT or self.read_bytes > MOST_IMPORTED
-            self.trees[path] = Tree(Fragment.whole(source)) if source is not None and not too_much else None
+            self.trees[path] = shared_tree(source, self.project) if source is not None and not too_much else None
         tree = self.trees[path]
         if tree is None or tree.module is None:
             return None

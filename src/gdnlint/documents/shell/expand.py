@@ -277,7 +277,7 @@ def joined(shell: Shell, listing: Listing) -> Text:
     return Text(tuple(pieces))
 
 
-def pattern_of(shell: Shell, parts: Sequence[Part]) -> list[patterns.One] | None:
+def pattern_of(shell: Shell, parts: Sequence[Part]) -> patterns.Pattern | None:
     """Parts as a pattern; None if they are not known or not supported."""
     runs: list[tuple[str, bool]] = []
     for part in parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 MOST_WORK = 120_000
 """Pattern elements times characters; beyond it the answer is not computed."""
@@ -40,8 +41,23 @@ STAR = One("**")
 Pattern = Sequence[One]
 
 
-def compile_pattern(parts: Sequence[tuple[str, bool]]) -> list[One] | None:
+MOST_KEPT = 200
+"""Characters of a pattern that is remembered: the patterns of a ``case`` are asked for in every turn of a loop."""
+
+
+def compile_pattern(parts: Sequence[tuple[str, bool]]) -> Pattern | None:
     """A pattern from runs of text, each quoted or not. None for what is not supported (``@(a|b)``)."""
+    if sum(len(text) for text, _ in parts) > MOST_KEPT:
+        return _compiled(tuple(parts))
+    return _kept(tuple(parts))
+
+
+@lru_cache(maxsize=2048)
+def _kept(parts: tuple[tuple[str, bool], ...]) -> Pattern | None:
+    return _compiled(parts)
+
+
+def _compiled(parts: tuple[tuple[str, bool], ...]) -> Pattern | None:
     chars = [(char, quoted) for text, quoted in parts for char in text]
     out: list[One] = []
     at = 0
@@ -66,7 +82,7 @@ def compile_pattern(parts: Sequence[tuple[str, bool]]) -> list[One] | None:
             out.append(made)
         else:
             out.append(One(char))
-    return out
+    return tuple(out)
 
 
 def _bracket(chars: Sequence[tuple[str, bool]], at: int) -> tuple[One, int]:
@@ -107,7 +123,7 @@ def matches(pattern: Pattern, text: str) -> bool | None:
         if index < len(pattern) and pattern[index] is STAR:
             star, resume = index, at
             index += 1
-        elif index < len(pattern) and pattern[index].matches(text[at]):
+        elif index < len(pattern) and ((one := pattern[index]).text == text[at] or one.matches(text[at])):
             index += 1
             at += 1
         elif star >= 0:

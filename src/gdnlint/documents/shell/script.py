@@ -64,6 +64,8 @@ class Script:
     def pieces(self, start: int, end: int) -> tuple[Piece, ...]:
         """The characters ``start`` to ``end`` as they came."""
         if self.origin is None:
+            if self._unbroken:
+                return (Piece(self.text[start:end], self.fragment.span(start, end)),)
             return tuple(self._runs(start, end))
         first = bisect_right(self._starts, start) - 1
         out: list[Piece] = []

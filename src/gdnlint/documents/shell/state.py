@@ -262,7 +262,9 @@ class Shell:
 
     def bounded(self, text: Text, span: Span | None) -> Text:
         """The text itself, unless it is too large: then the run stops."""
-        size = sum(1 if isinstance(p.content, Hole) else len(p.content) for p in text.pieces)
+        size = 0
+        for piece in text.pieces:
+            size += 1 if isinstance(piece.content, Hole) else len(piece.content)
         self.spend(size // 16 + len(text.pieces), span)
         if size > MOST_CHARACTERS or len(text.pieces) > MOST_PIECES:
             raise Stop(Problem("too-large", "a text grows too large; the rest is not read", span))

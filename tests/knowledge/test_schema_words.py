@@ -1,0 +1,185 @@
+"""Words of the framework vocabulary that a folder of one's own may use: members, features, pins, flags, engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gdnlint.cli import cli
+from support import HYBRID, MTP, fixed, inside, launch, report, rules, value, write
+
+FRAMEWORK = """\
+schema: gdnlint-framework/1
+name: rocket
+title: Rocket
+engine: vllm
+source: me/rocket@1
+recognise:
+  commands: [rocket fly]
+  recipe:
+    - ["*.rocket.model"]
+dialect: flags
+negative: no_
+inherits: {style: file, file_flag: [--config]}
+not_launched:
+  - {when: {"key:rocket.dry": true}, because: it is a rehearsal, source: rocket.py:1}
+launches:
+  stage:
+    per: "*"
+    when: {"key:rocket": {absent: false}}
+    engine: {ref: "key:rocket.engine", map: {"v*": vllm, "s*": sglang}, default: vllm}
+    features: ["key:rocket.offered"]
+    pins:
+      - {as: image, ref: "key:rocket.image"}
+      - {as: minimum, ref: "key:/least"}
+    steps: &steps
+      - {set: {model: "key:rocket.model"}, source: "rocket.py:2"}
+      - {update: "key:rocket.more", source: "rocket.py:3"}
+      - argv: key:rocket.parts.$p.words
+        each: {p: "key:rocket.parts"}
+        when: {any: [{not: {"key:rocket.offered": {has: $p}}}, {"feature:$p": on}]}
+        source: rocket.py:4
+      - argv: key:rocket.parts.$p.ways.$w
+        each: {p: "key:rocket.parts", w: "key:rocket.parts.$p.ways"}
+        when: {"key:rocket.parts.$p.ways": {first: $w}}
+        source: rocket.py:5
+  flight:
+    when: {"entry:module": rocket fly}
+    steps:
+      - set: {model: "key:model", enable_prefix_caching: "key:engine.cache"}
+        source: rocket.py:6
+      - {set: {speculative_config: "key:draft"}, source: "rocket.py:7"}
+fix:
+  - setting: enable_prefix_caching
+    value: false
+    form: key
+    text: "$at.rocket.more.enable_prefix_caching: false"
+    launches: [stage]
+  - setting: enable_prefix_caching
+    value: false
+    form: override
+    text: --engine.no-cache
+    replaces: [--engine.cache]
+    launches: [flight]
+"""
+
+SPEC = '["--speculative-config", "{\\"method\\": \\"mtp\\", \\"num_speculative_tokens\\": 2}"]'
+ON = "more: {enable_prefix_caching: true}"
+
+
+def stage(*lines: str, name: str = "first", model: str = HYBRID) -> str:
+    return f"{name}:\n  rocket:\n    model: {model}\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def check(folder: Path, files: dict[str, str], *options: str) -> Any:
+    return launch(folder, {**files, "rules/rocket.yaml": FRAMEWORK}, "--rules", "rules", *options)
+
+
+PRESENT = {
+    "each member": stage(ON, f"parts: {{a: {{words: [--seed, 1]}}, b: {{words: {SPEC}}}}}"),
+    "the first of each member's ways": stage(ON, f"parts: {{a: {{ways: {{x: {SPEC}, y: [--seed, 1]}}}}}}"),
+    "a mapping in a JSON text": stage(
+        """more: '{"enable_prefix_caching": true,"""
+        """ "speculative_config": {"method": "mtp", "num_speculative_tokens": 2}}'"""
+    ),
+    "an engine by its pattern": stage(ON, "engine: v2", f"parts: {{b: {{words: {SPEC}}}}}"),
+    "a name with dots": stage(ON, f"parts: {{b: {{words: {SPEC}}}}}", name="first.2"),
+    "an image": stage("image: vllm/vllm-openai:v0.28.0", f"parts: {{b: {{words: {SPEC}}}}}"),
+    "a minimum": f"least: 0.28.0\n{stage(f'parts: {{b: {{words: {SPEC}}}}}')}",
+}
+
+ABSENT = {
+    "not the first way": stage(ON, f"parts: {{a: {{ways: {{y: [--seed, 1], x: {SPEC}}}}}}}"),
+    "another engine by its pattern": stage(ON, "engine: s1", f"parts: {{b: {{words: {SPEC}}}}}"),
+    "an offered member": stage(ON, f"parts: {{b: {{words: {SPEC}}}}}", "offered: [b]"),
+    "a rehearsal": stage(ON, "dry: true", f"parts: {{b: {{words: {SPEC}}}}}"),
+    "an older image": stage("image: vllm/vllm-openai:v0.27.1", f"parts: {{b: {{words: {SPEC}}}}}"),
+}
+
+
+@pytest.mark.parametrize("text", PRESENT.values(), ids=PRESENT)
+def test_present(text: str, tmp_path: Path) -> None:
+    found = check(tmp_path, {"a.yaml": text})
+    assert (found["framework"], found["combination"]) == ("rocket", "present")
+
+
+@pytest.mark.parametrize("text", ABSENT.values(), ids=ABSENT)
+def test_absent(text: str, tmp_path: Path) -> None:
+    assert check(tmp_path, {"a.yaml": text})["combination"] == "absent"
+
+
+def test_a_feature_is_a_scenario_and_can_be_assumed(tmp_path: Path) -> None:
+    text = stage(ON, f"parts: {{b: {{words: {SPEC}}}}}", "offered: [b, c]")
+    found = check(tmp_path, {"a.yaml": text})
+    assert found["scenarios"] == [{"when": {"feature:b": "on"}, "combination": "present"}]
+    assert check(tmp_path, {"a.yaml": text}, "--assume", "feature:b=on")["combination"] == "present"
+
+
+def test_each_member_stands_at_its_own_lines_and_is_fixed_there(tmp_path: Path) -> None:
+    parts = f"parts: {{b: {{words: {SPEC}}}}}"
+    text = stage("seed: 1") + stage(ON, parts, name="second") + "other: 1\n"
+    found = report(tmp_path, {"a.yaml": text, "rules/rocket.yaml": FRAMEWORK}, "--rules", "rules")
+    assert [(item["line"], item["end_line"], item["combination"]) for item in found["launches"]] == [
+        (1, 4, "absent"),
+        (5, 9, "present"),
+    ]
+    (finding,) = found["findings"]
+    assert fixed(tmp_path, finding) == text.replace("caching: true", "caching: false")
+    unset = stage("more: {}", name="zero") + stage("more:", "  seed: 1", parts, name="second")
+    newest = ("--rules", "rules", "--vllm-version", "0.28.0")
+    found = report(tmp_path, {"a.yaml": unset, "rules/rocket.yaml": FRAMEWORK}, *newest)
+    edited = fixed(tmp_path, found["findings"][0])
+    assert edited == unset.replace("      seed: 1\n", "      enable_prefix_caching: false\n      seed: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "combination"),
+    [
+        ("--engine.cache", "present"),
+        ("--engine.cache --engine.no-cache", "absent"),
+        ("--engine.cache true", "present"),
+        ("--engine.cache=false", "absent"),
+        ("--engine.cache --config flight.yaml", "present"),
+    ],
+)
+def test_flags_over_a_file(tmp_path: Path, words: str, combination: str) -> None:
+    files = {
+        "run.sh": f"rocket fly flight.yaml {words} --draft '{MTP.split(chr(39))[1]}'\n",
+        "flight.yaml": f"model: {HYBRID}\n",
+    }
+    if "--config" in words:
+        files["run.sh"] = files["run.sh"].replace("fly flight.yaml", "fly")
+    found = check(tmp_path, files)
+    assert (found["combination"], value(found, "model")) == (combination, HYBRID)
+    if combination == "present":
+        assert "GDN001" in rules(found)
+        text = fixed(tmp_path, found["findings"][0])
+        assert check(tmp_path, {**files, "run.sh": text})["combination"] == "absent"
+
+
+def test_a_file_that_is_not_there_leaves_it_open(tmp_path: Path) -> None:
+    found = check(tmp_path, {"run.sh": f"rocket fly missing.yaml --engine.cache --draft '{MTP.split(chr(39))[1]}'\n"})
+    assert found["combination"] == "undecided"
+    assert "missing.yaml, which is not in the project" in found["decided_by"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('each: {p: "key:rocket.parts"}', "each: {p: rocket.parts}", "each.p: must be a `key:` reference"),
+        ("as: minimum", "as: least", "as: must be image or minimum"),
+        ("style: file", "style: files", "style: must be one of"),
+        ("dialect: flags", "dialect: flag", "dialect: must be one of"),
+        ("{first: $w}", "{frist: $w}", "unknown operator 'frist'"),
+    ],
+)
+def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in FRAMEWORK
+    write(tmp_path, {"a.yaml": "x: 1\n", "rules/rocket.yaml": FRAMEWORK.replace(old, new)})
+    with inside(tmp_path):
+        done = CliRunner().invoke(cli, ["check", "a.yaml", "--rules", "rules"])
+    assert done.exit_code == 2
+    assert message in done.output
