@@ -40,8 +40,9 @@ HOOK = {
     "shell": "examples/skyrl/unsafe_mtp.sh",
     "YAML": "examples/nemo_rl/unsafe_grpo.yaml",
     "Python": "examples/ray_serve/unsafe_app.py",
-    "no launch": "scripts/test",
 }
+PLAIN = '#!/bin/bash\nset -euo pipefail\nfor name in a b c; do echo "$name"; done\n'
+"""A script in which no word says that it launches anything."""
 
 
 class Command(NamedTuple):
@@ -111,10 +112,12 @@ def rows_of(tree: Path, name: str, runs: int, environment: dict[str, str]) -> It
             yield compared(f"{name}: {len(chosen):,} {label}", ours, theirs, runs, environment)
 
 
-def hook_rows(runs: int, environment: dict[str, str]) -> Iterator[Row]:
+def hook_rows(scratch: Path, runs: int, environment: dict[str, str]) -> Iterator[Row]:
     """The hook on one small file."""
+    plain = scratch / "plain.sh"
+    plain.write_text(PLAIN, encoding="utf-8")
     bare = Command("python -c pass", [sys.executable, "-c", "pass"])
-    for kind, file in HOOK.items():
+    for kind, file in {**HOOK, "no launch": str(plain)}.items():
         words = [sys.executable, "-m", "gdnlint", "check", "--hook", "--fail-on", "never"]
         yield compared(f"hook, one small file ({kind})", Command("gdnlint", words, [file]), bare, runs, environment)
 
@@ -166,7 +169,7 @@ def main() -> None:
             made = synthetic(Path(scratch) / "tree", given.synthetic or 200)
             trees.append((made, "synthetic"))
         print("| What | gdnlint | against | takes | ratio |\n| --- | --- | --- | --- | --- |", flush=True)
-        for row in hook_rows(max(given.runs, 5), environment):
+        for row in hook_rows(Path(scratch), max(given.runs, 7), environment):
             print(shown(row), flush=True)
         for tree, name in trees:
             for row in rows_of(tree, name, given.runs, environment):

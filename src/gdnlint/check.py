@@ -130,15 +130,15 @@ def launch_result(resolved: Resolved, number: int) -> LaunchResult:
         unknown = Ingredient(False, resolved.note or "no engine is launched here")
         named = {"hybrid": unknown, "speculation": unknown, "prefix_caching": unknown}
         return LaunchResult(
-            identity, span, resolved.launch.kind, engine, framework.name if framework else "", resolved.combination, named,
-            Version(None, "not looked for"), {}, note=resolved.note, scenarios=scenarios,
+            identity, span, resolved.launch.kind, engine, framework.name if framework else "",
+            resolved.combination, named, Version(None, "not looked for"), {}, note=resolved.note, scenarios=scenarios,
         )  # fmt: skip
     open_reason = outcome.shown.state.open_reason
     note = resolved.note or (f"later words may change this: it depends on {open_reason}" if open_reason else "")
     return LaunchResult(
         identity, span, resolved.launch.kind, engine, framework.name if framework else "", resolved.combination,
-        describe.ingredients(outcome), describe.version(outcome), describe.settings(resolved, outcome), resolved.decided_by,
-        refused_everywhere(outcome), note, scenarios,
+        describe.ingredients(outcome), describe.version(outcome), describe.settings(resolved, outcome),
+        resolved.decided_by, refused_everywhere(outcome), note, scenarios,
     )  # fmt: skip
 
 
@@ -251,7 +251,6 @@ def _words(view: View, named: dict[str, Ingredient]) -> _Words:
     """What a rule's texts may name."""
     outcome, shown = view.outcome, view.outcome.shown
     engine = view.resolved.setting.engine if view.resolved.setting else None
-    title = engine.title if engine else ""
     speculative = shown.state.value_of(SPECULATION)
     method = (
         describe.drafting(speculative)
@@ -402,8 +401,8 @@ def _defect_notes(outcome: Outcome, engine: Engine) -> Iterator[str]:
             )
         else:
             yield (
-                f"No defect is known for {engine.title} {outcome.pin.value} with these settings, and nobody has proved the "
-                "combination safe: verify it before you rely on it."
+                f"No defect is known for {engine.title} {outcome.pin.value} with these settings, and nobody has proved "
+                "the combination safe: verify it before you rely on it."
             )
         possible = [d for d in outcome.shown.possible_defects if d.corrupts]
         if possible:
@@ -419,6 +418,11 @@ def _defect_notes(outcome: Outcome, engine: Engine) -> Iterator[str]:
             f"{_defect(d)} in {r[0]} to {r[-1]}" if len(r) > 1 else f"{_defect(d)} in {r[0]}" for d, r in seen.values()
         )
         yield f"The {engine.title} version is not known ({outcome.pin.text}). Defects by version: {spoken}."
+    else:
+        yield (
+            f"The {engine.title} version is not known ({outcome.pin.text}). No defect is known for any that it may be, "
+            "and nobody has proved the combination safe: verify it before you rely on it."
+        )
 
 
 def _defect(defect: Defect) -> str:

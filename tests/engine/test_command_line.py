@@ -72,6 +72,10 @@ PREFIX_CACHING = [
     off("--disable-prefix-caching", releases=(NEW,)),
     off("--disable_prefix_caching", releases=(NEW,)),
     refused(UNRECOGNIZED, "--disable-prefix-caching", releases=(OLD, MIDDLE, "0.32.0")),
+    # The other spelling is there for `--enable-X` and `--disable-X` alone.
+    refused(UNRECOGNIZED, "--disable-async-scheduling", releases=(OLD, MIDDLE, "0.32.0", NEW)),
+    on("--disable-hybrid-kv-cache-manager --enable-hybrid-kv-cache-manager", releases=(NEW,), told="default"),
+    refused(UNRECOGNIZED, "--enable-hybrid-kv-cache-manager", releases=(OLD, MIDDLE, "0.32.0")),
     refused("ignored explicit argument", "--enable-prefix-caching=false"),
     refused("ignored explicit argument", "--enable-prefix-caching=true"),
     refused("ignored explicit argument", "--no-enable-prefix-caching=true"),

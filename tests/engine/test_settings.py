@@ -310,7 +310,12 @@ def test_the_runner_of_other_models_is_not_guessed(tmp_path: Path, release: str,
 
 @pytest.mark.parametrize(
     ("method", "release", "expected"),
-    [("ngram_gpu", "0.18.0", False), ("ngram_gpu", "0.19.0", True), ("dspark", "0.27.1", False), ("dspark", "0.28.0", True)],
+    [
+        ("ngram_gpu", "0.18.0", False),
+        ("ngram_gpu", "0.19.0", True),
+        ("dspark", "0.27.1", False),
+        ("dspark", "0.28.0", True),
+    ],
 )
 def test_async_scheduling_came_later_for_some_methods(
     tmp_path: Path, method: str, release: str, expected: bool

@@ -95,3 +95,9 @@ def test_the_base_configuration_of_the_users_checkout_is_read(tmp_path: Path) ->
         found["settings"]["enable_prefix_caching"]["provenance"][-1]["path"]
         == "skyrl_train/config/ppo_base_config.yaml"
     )
+
+
+def test_pipeline_stages_reach_the_engine(tmp_path: Path) -> None:
+    script = run(f"{SPECULATIVE} generator.inference_engine_pipeline_parallel_size=2")
+    found = launch(tmp_path, {"train.sh": script, "requirements.txt": "vllm==0.30.0\n"})
+    assert (value(found, "pipeline_parallel_size"), rules(found)) == (2, ["GDN001", "GDN010"])

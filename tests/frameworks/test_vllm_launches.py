@@ -230,3 +230,18 @@ def test_what_lost_to_what_is_told(tmp_path: Path) -> None:
     (finding,) = found["findings"]
     assert (finding["line"], finding["column"]) == (2, 3)
     assert related(finding) == ["serve.sh:2", "serve.sh:1"]
+
+
+@pytest.mark.parametrize(
+    ("release", "combination", "dropped"), [("0.27.1", "absent", True), ("0.28.0", "undecided", False)]
+)
+def test_a_false_in_a_file_of_the_flat_parser_is_not_guessed(
+    tmp_path: Path, release: str, combination: str, dropped: bool
+) -> None:
+    files = {
+        "serve.sh": "python -m vllm.entrypoints.openai.api_server --config conf.yaml\n",
+        "conf.yaml": f"model: {HYBRID}\nenable-prefix-caching: false\n{SPEC}",
+    }
+    found = launch(tmp_path, files, "--vllm-version", release)
+    assert (found["combination"], "GDN003" in rules(found)) == (combination, dropped)
+    assert "vllm serve" not in " ".join(finding["message"] for finding in found["findings"])

@@ -63,7 +63,7 @@ class Step(NamedTuple):
 
     operator: str
     assignments: tuple[tuple[str, Expression], ...]
-    """Of set, fill, under, over, assume: each field with its expression."""
+    """Of set, fill, under, assume: each field with its expression."""
     operand: Expression | None
     """Of update and argv: what is spread or appended."""
     text: str
@@ -92,7 +92,6 @@ OPERATORS: dict[str, dict[str, tuple[str, ...]]] = {
     "fill": {},
     "update": {"null": ("keep", "drop"), "duplicate": ("override", "refuse")},
     "under": {"null": ("keep", "drop")},
-    "over": {},
     "argv": {
         "true": ("flag",), "false": ("omit", "negative", "unknown"), "null": ("omit",), "mapping": ("json", "text"),
     },
@@ -220,7 +219,7 @@ def _operands(table: Table, operator: str) -> _Operands:
     """(assignments, operand, text, copies) of a step; those that its operator does not have are empty."""
     data = table.raw(operator)
     key = table.at(operator)
-    if operator in ("set", "fill", "under", "over", "assume"):
+    if operator in ("set", "fill", "under", "assume"):
         if not isinstance(data, dict) or not data:
             raise table.error(operator, "takes a mapping of field to expression")
         pairs = tuple((str(name), expression(table, value, f"{key}.{name}")) for name, value in data.items())

@@ -99,7 +99,7 @@ class Architecture(NamedTuple):
     known: ReleaseRange
     """The releases that know it."""
     caches_state: ReleaseRange | None
-    """The releases in which it supports prefix caching of its recurrent state in every mode (SupportsMambaPrefixCaching)."""
+    """The releases in which it supports every mode of caching its recurrent state (SupportsMambaPrefixCaching)."""
     pooling: bool = False
     """Whether it gives vectors or scores and generates nothing."""
 
@@ -160,7 +160,7 @@ class Family(NamedTuple):
     pooling: bool = False
     """Whether its models give vectors or scores and generate nothing."""
     attention_only: tuple[tuple[str, ReleaseRange], ...] = ()
-    """Names of attention layers in ``layer_types``, and the releases that see no hybrid in a model of such layers alone."""
+    """Names of attention layers in ``layer_types``, and the releases that see no hybrid where there are no others."""
     generic_components: tuple[str, ...] = ()
     """Parts of a path that say nothing of a model (``checkpoint-310``): its parent is looked at instead."""
 
@@ -316,7 +316,7 @@ class Rule(NamedTuple):
     severities: tuple[SeverityCase, ...]
     message: str
     anchor: tuple[str, ...]
-    """Where the finding stands: the first of these that has a place. ``set:FIELD``, ``ingredient:NAME``, ``mark:NAME``, ``launch``."""
+    """Where it stands: the first of these with a place. ``set:FIELD``, ``ingredient:NAME``, ``mark:NAME``, ``launch``."""
     related: tuple[str, ...]
     notes: tuple[str, ...]
     ways_out: tuple[WayOut, ...]

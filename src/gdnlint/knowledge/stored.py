@@ -20,16 +20,18 @@ from gdnlint import __version__
 FORMAT = 1
 LARGEST = 8 << 20
 """Bytes of a kept file that is read."""
+MOST = 4
+"""Files that stay: rules of other versions, of a checkout beside an installation."""
 _PAIRS = "\0pairs"
 """JSON has only texts as keys; a mapping with another one is a list of pairs under this key."""
 
 
-def place() -> Path | None:
-    """``$XDG_CACHE_HOME/gdnlint/rules.json``; None if nothing may be kept."""
+def place(key: str) -> Path | None:
+    """``$XDG_CACHE_HOME/gdnlint/rules-....json``; None if nothing may be kept."""
     if os.environ.get("GDNLINT_NO_CACHE"):
         return None
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(home, "gdnlint", "rules.json") if os.path.isabs(home) else None
+    return Path(home, "gdnlint", f"rules-{key[:16]}.json") if os.path.isabs(home) else None
 
 
 def digest(files: Mapping[str, bytes]) -> str:
@@ -45,7 +47,7 @@ def digest(files: Mapping[str, bytes]) -> str:
 
 def fetch(key: str) -> dict[str, Any] | None:
     """The data of every rule file by name; None if they are not kept, or what is kept belongs to other rules."""
-    path = place()
+    path = place(key)
     if path is None:
         return None
     try:
@@ -54,10 +56,10 @@ def fetch(key: str) -> dict[str, Any] | None:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST or not _own(status):
                 return None
-            head = file.readline(len(key) + 2)
-            if head != f"{key}\n".encode():
+            head, text = file.readline(2 * len(key) + 2), file.read()
+            if head != _head(key, text):
                 return None
-            data = json.loads(file.read(), object_hook=_with_any_keys)
+            data = json.loads(text, object_hook=_with_any_keys)
     except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
@@ -65,11 +67,11 @@ def fetch(key: str) -> dict[str, Any] | None:
 
 def keep(key: str, data: Mapping[str, Any]) -> None:
     """For the next run. A cache directory that cannot be written is no error."""
-    path = place()
+    path = place(key)
     if path is None:
         return
     try:
-        text = json.dumps(_with_text_keys(data), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(_with_text_keys(data), separators=(",", ":")).encode()
         if json.loads(text, object_hook=_with_any_keys) != data:
             return
     except (TypeError, ValueError, RecursionError):
@@ -78,11 +80,20 @@ def keep(key: str, data: Mapping[str, Any]) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            temporary.write_text(f"{key}\n{text}", encoding="utf-8")
+            temporary.write_bytes(_head(key, text) + text)
             temporary.chmod(0o600)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+        for old in sorted(path.parent.glob("rules-*.json"), key=lambda file: -file.stat().st_mtime)[MOST:]:
+            old.unlink(missing_ok=True)
+
+
+def _head(key: str, text: bytes) -> bytes:
+    """The first line: which rules these are, and that they are whole."""
+    from hashlib import sha256
+
+    return f"{key} {sha256(text).hexdigest()}\n".encode()
 
 
 def _own(status: os.stat_result) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gdnlint.knowledge.schema import Knowledge
@@ -165,7 +164,3 @@ def affords(alternative: Alternative, steps: int) -> bool:
 def _one_line(text: str, limit: int = 70) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
-
-
-def directory_of(path: Path) -> Path:
-    return path.parent

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from gdnlint.documents.yaml import Loaded, load
+from gdnlint.documents.yaml import load
 from gdnlint.knowledge.schema import Framework
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Insertion, Launch, Variant
@@ -29,8 +28,8 @@ def launches(source: Source, context: Context) -> list[Launch]:
         return []
     context.report([p for p in loaded.problems if p.code not in ("duplicate-key", "template")])
     if framework.dialect == "engine_argv":
-        return _config_file(source, framework, context)
-    return _recipe(source, loaded, root, framework, context)
+        return _config_file(source, framework)
+    return _recipe(source, root, framework, context)
 
 
 def recognise(root: Value, context: Context, toml: bool = False) -> Framework | None:
@@ -58,18 +57,17 @@ def _has(root: Value, key: str) -> bool:
     return any(_has(member, rest) for member in members)
 
 
-def _config_file(source: Source, framework: Framework, context: Context) -> list[Launch]:
+def _config_file(source: Source, framework: Framework) -> list[Launch]:
     """A file for the engine's ``--config``, judged as if it were started with it."""
     found = load(Fragment.whole(source), "pyyaml")
     root = next((d for d in found.documents if isinstance(d.data, dict)), None)
     if root is None:
         return []
-    variant = Variant(config=root, own=root, insertion=_insertion(source, root))
+    variant = Variant(config=root, own=root, insertion=_insertion(root))
     return [Launch(whole(source), "config file", framework, None, source.file.parent, [variant])]
 
 
-def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, context: Context) -> list[Launch]:
-    del loaded
+def _recipe(source: Source, root: Value, framework: Framework, context: Context) -> list[Launch]:
     inherits = framework.inherits
     if inherits.style == "defaults_chain":
         loader = context.loader("omegaconf")
@@ -87,7 +85,7 @@ def _recipe(source: Source, loaded: Loaded, root: Value, framework: Framework, c
     context.report(found.problems)
     variant = Variant(
         tree=tree, base=tree, own=root, features=features(context), unknown_keys=found.missing,
-        insertion=_insertion(source, root),
+        insertion=_insertion(root),
     )  # fmt: skip
     return [Launch(whole(source), "recipe", framework, None, source.file.parent, [variant])]
 
@@ -116,12 +114,6 @@ def whole(source: Source) -> Span:
     return source.span(min(start, end), end)
 
 
-def _insertion(source: Source, root: Value) -> Insertion:
-    del source
+def _insertion(root: Value) -> Insertion:
     assert root.span is not None
     return Insertion("key", root.span, "yaml")
-
-
-def with_tree(variant: Variant, tree: Value) -> Variant:
-    """A variant with another configuration."""
-    return replace(variant, tree=tree)

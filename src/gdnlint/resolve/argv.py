@@ -31,7 +31,7 @@ MOST_MEANINGS = 4_096
 """Words of a release that are remembered: linted files may hold any number of them."""
 
 Spellings = dict[str, list[tuple[Flag, bool, ReleaseRange, ReleaseRange]]]
-"""Every spelling of every release: its flag, whether it is a negative form, and when the flag and the form are known."""
+"""Every spelling of every release: its flag, whether it is a negative form, when the flag and the form are known."""
 
 
 def spellings_of(engine: Engine) -> Spellings:

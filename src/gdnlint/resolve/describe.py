@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gdnlint.resolve.evaluate import APC, SPECULATION, Evaluation
 from gdnlint.resolve.outcome import Outcome, Resolved, over_releases
@@ -166,7 +165,8 @@ def _speculation(evaluation: Evaluation) -> Ingredient:
             None, f"speculative decoding depends on {reason}", tuple(assigned(slot, "speculative decoding"))
         )
     label = f"speculative decoding: {drafting(value)}"
-    note = next((a.note for a in reversed(slot.history) if a.note and not a.conditional and a.outcome == "won" and a.because), "")
+    told = (a for a in reversed(slot.history) if a.because and a.outcome == "won" and not a.conditional)
+    note = next((a.note for a in told if a.note), "")
     sentence = f"speculative decoding is on ({drafting(value)})" + (f": {note}" if note else "")
     return Ingredient(True, sentence, tuple(assigned(slot, label)))
 

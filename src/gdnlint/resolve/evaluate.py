@@ -205,7 +205,8 @@ class Names:
         tree, unknown = self.variant.tree, self.variant.unknown_keys
         if tree is None:
             return None
-        path = name[1:] if name.startswith("/") else [*path_of(self.setting.named, self.setting.member), *split_key(name)]
+        above = path_of(self.setting.named, self.setting.member)
+        path = name[1:] if name.startswith("/") else [*above, *split_key(name)]
         found = lookup_key(tree, path, self.env)
         return replace(Value.unknown(unknown), route=UNREAD) if found is None and unknown else found
 
@@ -230,7 +231,8 @@ class Names:
         if name == "basename":
             return _basename(model)
         if name == "hybrid":
-            return Value(model.hybrid) if model.hybrid is not None else Value.unknown("whether the model is a hybrid one")
+            unknown = Value.unknown("whether the model is a hybrid one")
+            return Value(model.hybrid) if model.hybrid is not None else unknown
         if name == "caches_state":
             return Value(model.caches(self.release))
         if name == "attention_free":

@@ -15,7 +15,6 @@ from gdnlint.project import Project, Unreadable
 from gdnlint.results import Confidence
 from gdnlint.values import Text, Value
 
-
 ANY_RELEASE = ReleaseRange()
 
 
@@ -137,7 +136,9 @@ def from_config(
     return None
 
 
-RECURRENT_LAYERS = frozenset({"linear_attention", "mamba", "mamba1", "mamba2", "conv", "short_conv", "kda", "recurrent"})
+RECURRENT_LAYERS = frozenset(
+    {"linear_attention", "mamba", "mamba1", "mamba2", "conv", "short_conv", "kda", "recurrent"}
+)
 """Names of ``layer_types`` that stand for layers with a recurrent state."""
 
 

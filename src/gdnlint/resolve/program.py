@@ -379,20 +379,20 @@ def _as_mapping(value: Value) -> Value:
     return replace(value, data=parsed.data) if parsed is not None and isinstance(parsed.data, dict) else value
 
 
-def _merge(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
+def _under(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
     for name, expression in step.assignments:
         value = state.evaluate(expression)
         if value is None:
             continue
         now = state.value_of(name)
-        if now is not None and step.operator == "under":
+        if now is not None:
             now = _as_mapping(now)
         if now is not None and isinstance(now.data, dict) and step.option("null") == "drop":
             now = replace(now, data={key: member for key, member in now.data.items() if member.data is not None})
         if now is not None and isinstance(now.data, dict) and isinstance(value.data, dict):
-            merged = value.merged(now) if step.operator == "under" else now.merged(value)
+            merged = value.merged(now)
         else:
-            merged = now if now is not None and now.data is not None and step.operator == "under" else value
+            merged = now if now is not None and now.data is not None else value
         if conditional:
             merged = _undecided(merged, state, name)
         state.assign(name, merged, _assignment(step, merged, because, conditional))
@@ -556,8 +556,7 @@ _OPERATIONS: dict[str, Callable[[Step, State, tuple[Value, ...], bool], None]] =
     "set": _set,
     "fill": _fill,
     "update": _update,
-    "under": _merge,
-    "over": _merge,
+    "under": _under,
     "argv": _argv,
     "emit": _emit,
     "propagate": _propagate,

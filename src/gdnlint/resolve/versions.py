@@ -35,11 +35,6 @@ class Pin:
     covered: bool = True
     """Whether the knowledge reaches back to it: what an older release refuses at start is not known."""
 
-    @property
-    def is_open(self) -> bool:
-        """Nothing at all says which release it is."""
-        return not self.exact
-
 
 def given(engine: Engine, text: str) -> Pin | None:
     """The pin of ``--vllm-version``, a local version (``0.28.0+cu129``) as its release; None if it is no release."""
