@@ -95,10 +95,7 @@ def generated() -> dict[Path, str]:
 
 def rule_page(rule: Rule) -> str:
     severities = list(dict.fromkeys(case.severity for case in rule.severities))
-    ways = [
-        (way.title, f"`{way.setting}`" if way.setting else "by hand", way.applicability)
-        for way in rule.ways_out
-    ]
+    ways = [(way.title, f"`{way.setting}`" if way.setting else "by hand", way.applicability) for way in rule.ways_out]
     return _page(
         f"rules/combinations/{rule.path.name}",
         rule_info.markdown(rule).rstrip(),

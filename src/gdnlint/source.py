@@ -7,7 +7,7 @@ Lines and columns are what a person sees: both start at 1, columns count code po
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,6 +129,19 @@ class Fragment:
         first = self.offset(start)
         last = self.offset(end - 1) + 1 if end > start else first
         return Span(self.source, first, max(first, last))
+
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """The parts (start, end) of this text that lie unbroken in the file."""
+        offsets = self._offsets
+        if offsets is None:
+            if self.text:
+                yield 0, len(self.text)
+            return
+        first = 0
+        for at in range(1, len(offsets) + 1):
+            if at == len(offsets) or offsets[at] != offsets[at - 1] + 1:
+                yield first, at
+                first = at
 
     def cut(self, start: int, end: int) -> Fragment:
         """Characters ``start`` to ``end`` as a fragment of their own."""

@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-
 from tests.support import HYBRID, MTP, fixed, launch, report, rules, value, verdict
 
 GRPO = f"uv run examples/run_grpo.py --config {{}} policy.model_name={HYBRID} {{}}\n"
 PPO = (
-    "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.name=vllm "
-    f"actor_rollout_ref.model.path={HYBRID} {{}}\n"
+    f"python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.name=vllm actor_rollout_ref.model.path={HYBRID} {{}}\n"
 )
 ROLLOUT, DRAFTS = "actor_rollout_ref.rollout", "actor_rollout_ref.model.mtp"
 BOTH = f"{DRAFTS}.enable=True {DRAFTS}.enable_rollout=True"
@@ -227,8 +225,10 @@ def test_the_words_that_work_are_taken_beside_the_ones_that_are_there(tmp_path: 
 
 
 def test_what_hangs_on_a_variable_is_not_told_as_a_fact(tmp_path: Path) -> None:
-    files = {"serve.sh": f"""vllm serve {HYBRID} --enable-prefix-caching \
---speculative-config "{{\\"method\\": \\"$METHOD\\", \\"num_speculative_tokens\\": 2}}"\n"""}
+    files = {
+        "serve.sh": f"""vllm serve {HYBRID} --enable-prefix-caching \
+--speculative-config "{{\\"method\\": \\"$METHOD\\", \\"num_speculative_tokens\\": 2}}"\n"""
+    }
     found = launch(tmp_path, {**files, **pinned("==0.26.0")})
     setting = found["settings"]["speculative_config"]
     assert (setting["value"], setting["state"]) == (None, "unknown")
@@ -237,7 +237,7 @@ def test_what_hangs_on_a_variable_is_not_told_as_a_fact(tmp_path: Path) -> None:
 
 
 def test_a_setting_hangs_on_the_model(tmp_path: Path) -> None:
-    script = f"vllm serve \"$1\" --enable-prefix-caching {MTP}\n"
+    script = f'vllm serve "$1" --enable-prefix-caching {MTP}\n'
     setting = launch(tmp_path, {"serve.sh": script, **pinned("==0.26.0")})["settings"]["mamba_cache_mode"]
     assert (setting["state"], setting["reason"]) == ("unknown", "whether the model is a hybrid one")
 

@@ -68,7 +68,11 @@ REFUSED = {
         "it was removed after 0.23.0",
         {"0.23.0": False, "0.24.0": True},
     ),
-    "mtp by its name": (serve(MTP, NEXT), "no speculative method mtp, which is known from 0.11.0 on", {"0.10.2": True, "0.11.0": False}),
+    "mtp by its name": (
+        serve(MTP, NEXT),
+        "no speculative method mtp, which is known from 0.11.0 on",
+        {"0.10.2": True, "0.11.0": False},
+    ),
     "the older name": (
         serve(drafts('"method": "qwen3_next_mtp", "num_speculative_tokens": 1'), NEXT),
         "",

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import HYBRID, MTP
 
 import gdnlint
+from support import HYBRID, MTP
 
 LAUNCH = f"vllm serve {HYBRID} --enable-prefix-caching {MTP}\n"
 

@@ -126,7 +126,8 @@ def service(*lines: str) -> str:
         ),
         pytest.param(
             "present",
-            ["build: .", "command: sh -c \"vllm serve $$M --enable-prefix-caching -sc '{\\\"method\\\":\\\"mtp\\\"}'\"",
+            ["build: .",
+             "command: sh -c \"vllm serve $$M --enable-prefix-caching --spec-method mtp --spec-tokens 2\"",
              f"environment: {{M: {HYBRID}}}"],
             id="a-shell-in-a-string-with-the-service's-environment-is-present",
         ),

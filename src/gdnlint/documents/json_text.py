@@ -15,7 +15,9 @@ from gdnlint.source import Span
 from gdnlint.values import Cuts, Data, Hole, Place, Text, Value, has_mark
 
 DEEPEST = 100
-"""Levels of nesting that are read; deeper text counts as invalid."""
+"""Levels of nesting that are read; a deeper text is a hole."""
+MOST_VALUES = 2_000
+"""Values of one text that are read; a larger text is a hole."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _BARE = re.compile(r"[^\s,:\]}\[{\"]+")
@@ -34,8 +36,12 @@ class _Invalid(Exception):
     """The text is no JSON, whatever its holes stand for."""
 
 
+class _TooLarge(Exception):
+    """The text may be JSON, but is not read."""
+
+
 def parse(text: Text, span: Span | None = None, *, route: str = "key", name: str = "") -> Value | None:
-    """The value that a JSON text holds, or None where it is not JSON (or nested too deeply).
+    """The value that a JSON text holds, or None where it is not JSON; a hole where it is too large or too deep.
 
     Members are named by their dotted path below ``name``. Each has the span of its own
     characters (a member's begins at its key) where the pieces of ``text`` say where these are
@@ -44,6 +50,8 @@ def parse(text: Text, span: Span | None = None, *, route: str = "key", name: str
     reader = _Reader(text, span, route)
     try:
         value, end = reader.value(reader.skip(0), name, 0, None)
+    except _TooLarge:
+        return Value.unknown("a JSON text that is too large or nested too deeply", span, name)
     except (_Invalid, ValueError, RecursionError):
         # ValueError: a string with a bad escape, an integer of thousands of digits.
         return None
@@ -90,6 +98,7 @@ class _Reader:
         self.cuts = Cuts(text)
         self.marked = text.marked()
         self.route = route
+        self.values = 0
         self.holes = bool(text.holes)
         """Without holes, a character that looks like a mark is only that character."""
         self.locate = locator(text, span)
@@ -105,8 +114,9 @@ class _Reader:
 
     def value(self, at: int, name: str, depth: int, key_start: int | None) -> tuple[Value, int]:
         """The value at an offset and the offset behind it; its span begins at ``key_start`` where there is one."""
-        if depth > DEEPEST:
-            raise _Invalid
+        self.values += 1
+        if depth > DEEPEST or self.values > MOST_VALUES:
+            raise _TooLarge
         data, end = self.data(at, name, depth)
         return self.made(data, at if key_start is None else key_start, end, name), end
 

@@ -21,6 +21,10 @@ DEEPEST = 100
 """Levels of nesting that are read."""
 LARGEST = 60_000
 """Nodes of one file that are visited, those behind aliases counted each time."""
+LONGEST = 200_000
+"""Characters of a scalar whose places in the file are worked out one by one."""
+LONGEST_NUMBER = 400
+"""Characters of a number; a longer one is kept as its text."""
 MOST_HOPS = 8
 """Aliases of aliases that a value remembers."""
 
@@ -39,9 +43,11 @@ class Loaded:
     def fragment(self, value: Value) -> Fragment | None:
         """The characters of a string that was read here, each mapped to its place in the file.
 
-        None if the value is no string, was not read here or is changed.
+        None if the value is no string, was not read here, is changed or very long.
         """
-        if not isinstance(value.data, str) or value.span is None or value.span.source is not self.text.source:
+        if not isinstance(value.data, str) or len(value.data) > LONGEST or value.span is None:
+            return None
+        if value.span.source is not self.text.source:
             return None
         found = self.scalars.get((value.span.start, value.span.end))
         if found is None:
@@ -112,7 +118,7 @@ def resolve_scalar(word: str, scalars: Scalars) -> bool | int | float | str | No
     words = _WORDS_12 if scalars == "yaml12" else _WORDS_11
     if word in words:
         return words[word]
-    if word[0] not in _MAYBE_NUMBER:
+    if word[0] not in _MAYBE_NUMBER or len(word) > LONGEST_NUMBER:
         return word
     try:
         return _number(word, scalars)

@@ -67,6 +67,8 @@ class _Collected:
         self.wrappers: dict[str, list[schema.Wrapper]] = {}
         self.words: list[str] = []
         self.scenario_words: list[str] = []
+        self.silent: list[str] = []
+        self.shells: list[str] = []
         self.module_commands: dict[str, str] = {}
 
     def add_shipped(self, directory: Path) -> Callable[[], None]:
@@ -134,6 +136,8 @@ class _Collected:
                 self.wrappers.setdefault(str(name), []).append(one)
         self.words += table.texts("words")
         self.scenario_words += table.texts("scenario_words")
+        self.silent += table.texts("silent")
+        self.shells += table.texts("shells")
         self.module_commands |= {str(name): str(command) for name, command in table.table("modules").data.items()}
         table.raw("wrappers")
         table.done(("schema",))
@@ -167,6 +171,8 @@ class _Collected:
             rules=tuple(sorted(self.rules.values(), key=lambda rule: rule.id)),
             wrappers={name: tuple(items) for name, items in self.wrappers.items()},
             words=_shortest([*self.words, *self._candidate_words()]),
+            silent_commands=frozenset(self.silent),
+            shells=frozenset(self.shells),
             scenario_words=tuple(dict.fromkeys(self.scenario_words)),
             module_commands=self.module_commands,
         )

@@ -24,7 +24,9 @@ REFERENCE_KINDS = (
     "feature",
 )  # fmt: skip
 
-_OPERATORS = ("equals", "gt", "ge", "lt", "le", "in", "absent", "null", "glob", "has", "empty", "within", "first", "truthy")
+_OPERATORS = (
+    "equals", "gt", "ge", "lt", "le", "in", "absent", "null", "glob", "has", "empty", "within", "first", "truthy",
+)  # fmt: skip
 
 
 class ConditionError(ValueError):

@@ -316,7 +316,7 @@ class Rule(NamedTuple):
     severities: tuple[SeverityCase, ...]
     message: str
     anchor: tuple[str, ...]
-    """Where it stands: the first of these with a place. ``set:FIELD``, ``ingredient:NAME``, ``mark:NAME``, ``launch``."""
+    """Where it stands: the first with a place of ``set:FIELD``, ``ingredient:NAME``, ``mark:NAME``, ``launch``."""
     related: tuple[str, ...]
     notes: tuple[str, ...]
     ways_out: tuple[WayOut, ...]
@@ -373,6 +373,10 @@ class Knowledge:
     wrappers: dict[str, tuple[Wrapper, ...]]
     words: tuple[str, ...]
     """A file that holds none of these words holds no launch."""
+    silent_commands: frozenset[str] = frozenset()
+    """Commands whose words are text, never a command line (``echo "vllm serve ..."``)."""
+    shells: frozenset[str] = frozenset()
+    """Commands that run what they are given on standard input."""
     scenario_words: tuple[str, ...] = ()
     """Where none of these words stands, no environment variable can switch the combination on or off."""
     module_commands: dict[str, str] = field(default_factory=dict)
@@ -729,9 +733,7 @@ def parse_rule(table: Table) -> Rule:
         item.done()
     if not severities:
         raise table.error("severity", "is missing (a list of {is: error, when: COND})")
-    ways = []
-    for item in table.tables("ways_out"):
-        ways.append(_way_out(item))
+    ways = [_way_out(item) for item in table.tables("ways_out")]
     links = []
     for item in table.tables("references"):
         links.append(Link(item.text("title"), item.text("url")))

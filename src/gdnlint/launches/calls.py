@@ -16,8 +16,17 @@ from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Fragment, Source
 from gdnlint.values import Hole, Text, Value, Word, World
 
-RUNS_ARGV = ("subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "os.execvp",
-             "os.execv", "os.execvpe", "asyncio.create_subprocess_exec")  # fmt: skip
+RUNS_ARGV = (
+    "subprocess.run",
+    "subprocess.Popen",
+    "subprocess.call",
+    "subprocess.check_call",
+    "subprocess.check_output",
+    "os.execvp",
+    "os.execv",
+    "os.execvpe",
+    "asyncio.create_subprocess_exec",
+)
 RUNS_SHELL = ("os.system", "subprocess.getoutput", "asyncio.create_subprocess_shell")
 
 

@@ -73,12 +73,8 @@ def _spelled(value: Value) -> str:
 
 def runs(fragment: Fragment) -> Iterator[Piece]:
     """The characters of a fragment as pieces that lie unbroken in the file."""
-    text, offset = fragment.text, fragment.offset
-    first = 0
-    for at in range(1, len(text) + 1):
-        if at == len(text) or offset(at) != offset(at - 1) + 1:
-            yield Piece(text[first:at], fragment.span(first, at))
-            first = at
+    for first, end in fragment.runs():
+        yield Piece(fragment.text[first:end], fragment.span(first, end))
 
 
 def _is_hole(text: Text) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
-from gdnlint.launches.commands import Command, recognise, unwrap, unwrap_command
+from gdnlint.launches.commands import Command, base_name, recognise, unwrap, unwrap_command
 from gdnlint.launches.context import Alternative, Context, affords, alternatives
 from gdnlint.launches.installs import installed
 from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
@@ -234,7 +234,7 @@ def _in_command(
         return
     for word in _script_words(command, context.knowledge):
         yield from _in_string(word, command, invocation, context, directory, depth)
-    if invocation.stdin is not None and depth < _DEEPEST and _reads_shell(command):
+    if invocation.stdin is not None and depth < _DEEPEST and _reads_shell(command, context.knowledge):
         if not context.may_read(len(invocation.stdin.text)):
             return
         inner = run_script(Script(invocation.stdin), context.world(), project=context.project, directory=directory)
@@ -243,29 +243,18 @@ def _in_command(
             yield replace(found, calls=invocation.calls)
 
 
-def _reads_shell(command: Command) -> bool:
-    from gdnlint.launches.commands import base_name
-
-    return bool(command.words) and base_name(command.words[0]) in {"bash", "sh", "ssh", "zsh", "sbatch", "srun"}
+def _reads_shell(command: Command, knowledge: Knowledge) -> bool:
+    return bool(command.words) and base_name(command.words[0]) in knowledge.shells
 
 
 def _script_words(command: Command, knowledge: Knowledge) -> Iterator[Word]:
     """Words of a command nobody knows that hold a whole command line themselves (``tmux new -d "vllm serve ..."``)."""
-    if not command.words or _prints(command):
+    if not command.words or base_name(command.words[0]) in knowledge.silent_commands:
         return
     for word in command.words[1:]:
         text = word.text.marked()
         if " " in text.strip() and not word.spread and _mentions_program(text, knowledge):
             yield word
-
-
-def _prints(command: Command) -> bool:
-    from gdnlint.launches.commands import base_name
-
-    return base_name(command.words[0]) in {
-        "echo", "printf", "log", "info", "warn", "error", "die", "cat", "grep", "sed", "awk", "test", "[", "export", "read", "pkill",
-        "pgrep", "logger", "tee", "curl", "git", "jq", "notify-send", "fail", "usage", "print", "warning", "debug", "perl", "kill", "killall",
-    }  # fmt: skip
 
 
 def _mentions_program(text: str, knowledge: Knowledge) -> bool:

@@ -6,6 +6,7 @@ its own parser, release by release.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,9 @@ class Found:
     member: str
     """The dotted part: ``method`` in ``--speculative-config.method``."""
 
+
+_MOST_MEMBERS = 200
+"""Dotted members of one flag that are read."""
 
 MOST_MEANINGS = 4_096
 """Words of a release that are remembered: linted files may hold any number of them."""
@@ -56,6 +60,7 @@ class CommandLine:
         self.engine = engine
         self.release = release
         self.spellings = spellings
+        self._sorted = sorted(spellings)
         self._meanings: dict[str, Found | str | None] = {}
 
     def read(self, words: Sequence[Word], state: State) -> Iterator[tuple[str, Value]]:
@@ -136,7 +141,7 @@ class CommandLine:
         if stem in self.engine.removed_flags:
             return f"there is no {stem}: unrecognized arguments"
         if stem.startswith("--") and self.engine.abbreviations:
-            flags = {s: self._spelled(s) for s in sorted(self.spellings) if s.startswith(stem)}
+            flags = {s: self._spelled(s) for s in self._begins_with(stem)}
             fits = {s: flag for s, flag in flags.items() if flag is not None}
             if len(fits) == 1:
                 ((spelling, (flag, negative)),) = fits.items()
@@ -152,6 +157,13 @@ class CommandLine:
         """Whether a word is built like the inverse of a flag that has none (``--disable-async-scheduling``)."""
         bare = next((stem[2 + len(p) :] for p in self.engine.inverse_prefixes if stem.startswith(f"--{p}")), "")
         return any(flag.kind == "bool" for flag, *_ in self.spellings.get(f"--{bare}", []))
+
+    def _begins_with(self, stem: str) -> Iterator[str]:
+        """The spellings that a stem may be an abbreviation of, in order."""
+        for at in range(bisect_left(self._sorted, stem), len(self._sorted)):
+            if not self._sorted[at].startswith(stem):
+                return
+            yield self._sorted[at]
 
     def _spelled(self, spelling: str) -> tuple[Flag, bool] | None:
         """The flag that a spelling is in this release; the last one that claims it."""
@@ -195,6 +207,11 @@ class CommandLine:
                 self._refuse(state, word, f"{found.spelling}.{found.member}: expected one argument")
                 return
             base = members.get(flag.field, Value({}, word.span, route="flag", name=found.spelling))
+            if isinstance(base.data, dict) and len(base.data) >= _MOST_MEMBERS:
+                base = Value.unknown(f"more than {_MOST_MEMBERS} members of one flag", word.span, found.spelling)
+            if isinstance(base.data, Text):
+                members[flag.field] = base
+                return
             member = _loose(_whole(word, values), source, f"{found.spelling}.{found.member}")
             members[flag.field] = base.with_(found.member.replace("-", "_").split("."), member)
             return

@@ -15,6 +15,10 @@ from gdnlint.project import Project, Unreadable
 from gdnlint.results import Confidence
 from gdnlint.values import Text, Value
 
+_LONGEST_PART = 255
+"""Characters of a file name, and so of a part of a model's path."""
+_MOST_PARTS = 32
+
 ANY_RELEASE = ReleaseRange()
 
 
@@ -191,7 +195,9 @@ def by_name(name: str, families: Sequence[Family]) -> tuple[Family, NamePattern]
     """
     generic = [pattern for family in families for pattern in family.generic_components]
     flat = name.strip().replace("\\", "/").replace("--", "/")
-    for part in reversed(flat.split("/")):
+    for part in reversed(flat.rsplit("/", _MOST_PARTS)[-_MOST_PARTS:]):
+        if len(part) > _LONGEST_PART:
+            return None
         fits = [(family, pattern) for family in families if (pattern := _matching(part, family)) is not None]
         if fits:
             return fits[0] if len(fits) == 1 else None

@@ -360,7 +360,7 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
         elif before is not None and before.span is not None and before.plain() != member.plain():
             state.marks.append(Mark("overridden", step.note, name, member, before))
         if conditional:
-            member = _undecided(member, state, name)  # noqa: PLW2901
+            member = _undecided(member, state, name)
         state.assign(name, member, _assignment(step, member, because, conditional))
 
 
@@ -411,7 +411,7 @@ def _argv(step: Step, state: State, because: tuple[Value, ...], conditional: boo
             _leave_open(value, step, state)
     for name, value in state.surroundings.grammar.read(words, state):
         if conditional:
-            value = _undecided(value, state, name)  # noqa: PLW2901
+            value = _undecided(value, state, name)
         state.assign(name, value, _assignment(step, value, because, conditional))
 
 
@@ -516,6 +516,7 @@ def _refuse(step: Step, state: State, because: tuple[Value, ...], conditional: b
 
 def _allow(step: Step, state: State, because: tuple[Value, ...], conditional: bool) -> None:
     """A setting takes some words only, and each since a release."""
+    del because
     value = state.value_of(step.text)
     if conditional or value is None or not isinstance(value.data, str):
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from gdnlint.knowledge.releases import Release
@@ -17,6 +18,13 @@ from gdnlint.source import Source, Span
 _FINAL = r"v?(\d+\.\d+(?:\.\d+){0,2})(?:\.post\d+)?"
 _TAG = re.compile(_FINAL + r"(?=$|[-_+])(?!.*[-_+.](?:rc|dev|alpha|beta)\d*(?:$|[-_+.]))")
 """The tag of an image that is built from a final release."""
+_MOST_FILES = 50
+"""Files of one kind in a directory that are searched for a pin."""
+_LONGEST = 1_000
+"""Characters of a requirement."""
+_MOST_PINS = 50
+"""Pins of one file that are looked at."""
+
 _SPECIFIER = re.compile(r"(===|==|~=|!=|<=|>=|<|>)\s*v?([0-9][0-9A-Za-z.*+!-]*)")
 
 
@@ -117,6 +125,8 @@ def engine_image(engine: Engine, name: str) -> bool:
 
 def _requirement(engine: Engine, text: str, where: str, span: Span | None) -> Pin | None:
     """A requirement (``vllm>=0.17,<=0.25.1``) or wheel URL of the engine's package; None if it is another's."""
+    if len(text) > _LONGEST:
+        return None
     wheel = re.search(
         rf"(?:^|[/\\]){re.escape(engine.package)}-(\d+\.\d+(?:\.\d+){{0,2}})(?:\.post\d+)?(?:[+%][\w.]*)?-", text
     )
@@ -150,7 +160,7 @@ def _specifiers(engine: Engine, text: str, where: str, span: Span | None) -> Pin
 
 def _fits(release: Release, operator: str, other: Release, text: str) -> bool:
     if operator == "==":
-        prefix = tuple(int(part) for part in text.removesuffix(".*").split("."))
+        prefix = other.parts[: text.removesuffix(".*").count(".") + 1]
         return release.parts[: len(prefix)] == prefix
     if operator == "~=":
         prefix = other.parts[: max(len(text.split(".")) - 1, 1)]
@@ -224,7 +234,7 @@ def _lock(engine: Engine, project: Project, folder: Path) -> list[Pin]:
         return []
     pins: dict[str, Pin] = {}
     pattern = re.compile(rf'^name = "{re.escape(engine.package)}"\nversion = "([^"]+)"', re.MULTILINE)
-    for match in pattern.finditer(source.text):
+    for match in islice(pattern.finditer(source.text), _MOST_PINS):
         release = Release.parse(match.group(1).partition("+")[0])
         if release is not None and str(release) not in pins:
             span = source.span(match.start(1), match.end(1))
@@ -305,24 +315,24 @@ def _dockerfiles(engine: Engine, project: Project, folder: Path) -> Pin | None:
         source = _read(project, path)
         if source is None or engine.package not in source.text.lower():
             continue
-        found += _in_dockerfile(engine, source)
+        found += islice(_in_dockerfile(engine, source), _MOST_PINS)
     return _agreed(found)
 
 
 def _in_dockerfile(engine: Engine, source: Source) -> Iterator[Pin]:
     package = re.escape(engine.package)
     where = f"pinned in {source.path}"
-    for match in re.finditer(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", source.text, re.MULTILINE | re.IGNORECASE):
+    for match in re.finditer(r"^[ \t]*FROM\s+(?:--\S+\s+)*(\S+)", source.text, re.MULTILINE | re.IGNORECASE):
         name = image_name(match.group(1))
         tag = _TAG.match(match.group(1)[len(name) + 1 :])
         release = Release.parse(tag.group(1)) if tag and engine_image(engine, name) else None
         if release is not None:
             yield _exact(engine, release, where, source.span(match.start(1), match.end(1)))
-    pattern = rf"^\s*(?:ARG|ENV)\s+{package}_(?:VERSION|VER|TAG|REF)[ =]+[\"']?{_FINAL}(?![\w.]*\w)"
+    pattern = rf"^[ \t]*(?:ARG|ENV)\s+{package}_(?:VERSION|VER|TAG|REF)[ =]+[\"']?{_FINAL}(?![\w.]*\w)"
     for match in re.finditer(pattern, source.text, re.MULTILINE | re.IGNORECASE):
         if release := Release.parse(match.group(1)):
             yield _exact(engine, release, where, source.span(match.start(), match.end()))
-    for match in re.finditer(rf"(?<![\w-]){package}(?:\[[^\]]*\])?=={_FINAL}(?![\w.]*\w)", source.text):
+    for match in re.finditer(rf"(?<![\w-]){package}(?:\[[^\]\n]{{0,200}}\])?=={_FINAL}(?![\w.]*\w)", source.text):
         if release := Release.parse(match.group(1)):
             yield _exact(engine, release, where, source.span(match.start(), match.end()))
 
@@ -342,6 +352,6 @@ def _agreed(found: Sequence[Pin]) -> Pin | None:
 
 
 def _listing(project: Project, folder: Path, pattern: re.Pattern[str]) -> Iterator[Path]:
-    for name in project.names(folder):
-        if pattern.fullmatch(name):
-            yield folder / name
+    names = (name for name in project.names(folder) if pattern.fullmatch(name))
+    for name in islice(names, _MOST_FILES):
+        yield folder / name
