@@ -82,11 +82,15 @@ def test_holes(parts: tuple[str | Hole, ...], expected: Any) -> None:
     assert N in list(found.holes())
 
 
-@pytest.mark.parametrize(
-    "source", ["", " ", "{", "[1,]", "{'a': 1}", '{"a" 1}', "01", "nul", '"\\x"', "[" * 100_000, "9" * 5000]
-)
+@pytest.mark.parametrize("source", ["", " ", "{", "[1,]", "{'a': 1}", '{"a" 1}', "01", "nul", '"\\x"', "9" * 5000])
 def test_what_is_no_json(source: str) -> None:
     assert parse(Text.of(source)) is None
+
+
+def test_what_nests_too_deeply_is_unknown() -> None:
+    found = parse(Text.of("[" * 100_000))
+    assert found is not None
+    assert [hole.reason for hole in found.holes()] == ["a JSON text that is too large or nested too deeply"]
 
 
 def test_holes_do_not_make_wrong_text_right() -> None:

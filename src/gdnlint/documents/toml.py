@@ -49,14 +49,13 @@ def load(source: Source) -> tuple[Value | None, list[Problem]]:
 
 
 def _parse(text: str) -> dict[str, Any]:
+    import importlib
     import sys
 
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
-    return tomllib.loads(text.replace("\r\n", "\n"))
+    # The standard library has it from Python 3.11 on; before, the package it came from stands in.
+    reader = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    data: dict[str, Any] = reader.loads(text.replace("\r\n", "\n"))
+    return data
 
 
 def _value(data: object, path: Path, spans: dict[Path, tuple[int, int]], source: Source, depth: int) -> Value:
