@@ -70,10 +70,12 @@ def seconds(command: Command, environment: dict[str, str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     for start in range(0, max(len(command.files), 1), BATCH):
         words = [*command.words, *command.files[start : start + BATCH]]
-        done = subprocess.run(
-            words, cwd=command.folder, env=environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
-        )  # fmt: skip
+        # Into a file: grep stops at the first match if nobody can read what it says.
+        with tempfile.TemporaryFile() as output:
+            done = subprocess.run(
+                words, cwd=command.folder, env=environment, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.PIPE, check=False,
+            )  # fmt: skip
         if done.returncode not in (0, 1, 2, 3):
             raise SystemExit(f"{command.name} ended with {done.returncode}: {done.stderr[-500:].decode()}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -270,7 +270,14 @@ def reads_table(known: Knowledge) -> str:
     )
 
 
-TITLES = {"shell": "shell scripts", "yaml": "YAML", "python": "Python", "markdown": "Markdown"}
+TITLES = {
+    "shell": "shell scripts",
+    "yaml": "YAML",
+    "python": "Python",
+    "dockerfile": "Dockerfiles",
+    "toml": "TOML",
+    "markdown": "Markdown",
+}
 
 TABLES: dict[str, Callable[[Knowledge], str]] = {
     "rules": lambda known: rules_table(known, "docs/rules/"),

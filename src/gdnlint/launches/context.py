@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gdnlint.documents.yaml import Scalars
     from gdnlint.resolve.inherit import Loader
 
-MOST_STEPS = 20_000
+MOST_STEPS = 10_000
 """Commands, or expressions and statements of Python, that the runs of one file may take together before no more
 scenario of it is tried. The default scenario is always read, and those that tell the most come first."""
 

@@ -49,7 +49,7 @@ class Evaluation:
     def combination(self) -> Truth:
         """Whether all three are there; None is undecided. A launch that is refused at start runs nothing."""
         parts = (self.hybrid, self.speculation, self.prefix_caching)
-        if self.refused or any(part is False for part in parts):
+        if self.refused or False in parts:
             return False
         return None if None in parts else True
 
@@ -99,7 +99,8 @@ def evaluate_all(
         made.append((known, _answers(known, setting, known.release)))
     out = []
     for release in releases:
-        same = next((e for e, answers in made if _gives(e, setting, release, answers)), None)
+        # Neighbouring releases are the most alike.
+        same = next((e for e, answers in reversed(made) if _gives(e, setting, release, answers)), None)
         if same is None:
             same = evaluate(variant, setting, release)
             made.append((same, _answers(same, setting, release)))
@@ -118,24 +119,34 @@ def _answers(evaluation: Evaluation, setting: Setting, release: Release) -> tupl
     state, model, grammar = evaluation.state, evaluation.model, grammar_of(setting, release)
     return (
         [grammar.meaning(name) for name in state.flags_read],
-        [_truths(condition, setting.project, release) for condition in state.release_conditions],
+        _truths(state.release_conditions, setting.project, release),
         # The text of this refusal differs from release to release.
         release if model.hybrid and release not in model.known else None,
         model.caches(release),
         model.is_plain(release),
-        [release in d.affected for d in setting.engine.defects if evaluation.hybrid is not False],
+        [release in d.affected for d in setting.engine.defects] if _may_have_defects(evaluation) else [],
     )
 
 
-def _truths(condition: Condition, project: Project, release: Release) -> tuple[Truth, ...]:
-    """What a condition's tests of the release say; the rules that hold it live as long as the run."""
-    memory = cast("dict[object, tuple[Truth, ...]]", project.memory.setdefault("release tests", {}))
-    key = (id(condition), release)
-    if key not in memory:
+_MOST_TRUTHS = 10_000
+
+_Truths = dict[tuple[tuple[int, ...], Release], tuple[list[Condition], tuple[Truth, ...]]]
+
+
+def _truths(conditions: Sequence[Condition], project: Project, release: Release) -> tuple[Truth, ...]:
+    """What the tests of the release in some conditions say."""
+    memory = cast("_Truths", project.memory.setdefault("release tests", {}))
+    key = (tuple(map(id, conditions)), release)
+    found = memory.get(key)
+    if found is None:
         version = Value(str(release))
-        asked = (test for test in tests(condition) if test.reference.startswith("engine:"))
-        memory[key] = tuple(test.evaluate(lambda _: version) for test in asked)
-    return memory[key]
+        asked = (test for condition in conditions for test in tests(condition) if test.reference.startswith("engine:"))
+        # The conditions are kept with it: an id may come again once its object is gone.
+        found = list(conditions), tuple(test.evaluate(lambda _: version) for test in asked)
+        if len(memory) >= _MOST_TRUTHS:
+            memory.clear()
+        memory[key] = found
+    return found[1]
 
 
 def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation:
@@ -393,8 +404,12 @@ def _speculation(state: State) -> Truth:
     return bool(value.data)
 
 
+def _may_have_defects(evaluation: Evaluation) -> bool:
+    return evaluation.hybrid is not False and evaluation.speculation is not False
+
+
 def _add_defects(evaluation: Evaluation, engine: Engine) -> None:
-    if evaluation.hybrid is False or evaluation.speculation is False:
+    if not _may_have_defects(evaluation):
         return
     certain, possible = [], []
     for defect in engine.defects:

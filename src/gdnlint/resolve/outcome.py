@@ -35,8 +35,8 @@ class Outcome:
     @property
     def shown(self) -> Evaluation:
         """The evaluation that reports speak of: the newest that has the outcome's combination."""
-        fits = [e for e in self.evaluations if e.combination is self.combination]
-        return (fits or self.evaluations)[-1]
+        fits = (e for e in reversed(self.evaluations) if e.combination is self.combination)
+        return next(fits, self.evaluations[-1])
 
 
 @dataclass(slots=True)

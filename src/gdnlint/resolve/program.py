@@ -166,7 +166,8 @@ class State:
         """A condition's truth and the values with a place that it read."""
         self.reads, self.doubts = [], []
         truth = self._truth(condition)
-        return truth, _distinct(self.reads)
+        # What is not so is passed over, whatever it read.
+        return truth, _distinct(self.reads) if truth is not False else ()
 
     def _truth(self, condition: Condition) -> Truth:
         before, self.reads_release = self.reads_release, False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gdnlint.documents.python.outline import Outline
     from gdnlint.documents.python.slicing import Facts
 
-LARGEST = 1_000_000
+LARGEST = 400_000
 """Characters of a text that is read; libcst takes seconds for so many."""
 
 
