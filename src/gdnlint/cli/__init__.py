@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -75,13 +76,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _silence()
     except OSError as error:
         code = Exit.USAGE
-        click.echo(f"Error: {error}", err=True)
+        click.echo(_harmless(f"Error: {error}"), err=True)
         _silence()
     except Exception as error:  # a traceback would exit 1, which says that there are findings
         from gdnlint.report._words import internal_error
 
         code = Exit.USAGE
-        click.echo(f"Error: {internal_error(error)}", err=True)
+        click.echo(_harmless(f"Error: {internal_error(error)}"), err=True)
     sys.exit(int(code))
 
 
@@ -94,10 +95,19 @@ def _run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         from gdnlint.cli._run import report_mistake
 
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(_harmless(shown.getvalue()), nl=False, err=True)
         report_mistake(arguments, error)
         return Exit.USAGE
     return code if isinstance(code, int) else Exit.OK
+
+
+def _harmless(message: str) -> str:
+    """A message as a terminal may get it: file names and arguments may come from anyone (``gdnlint check *``)."""
+    from gdnlint.report._terminal import clean
+
+    return "\n".join(map(clean, message.split("\n")))
 
 
 def _silence() -> None:

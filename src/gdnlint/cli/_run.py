@@ -79,11 +79,11 @@ color_option = click.option(
 
 def engine_report(paths: Sequence[Path], options: Options) -> tuple[Report, str]:
     """The report, and what stopped the run if something did (the report then holds it as a diagnostic)."""
-    from gdnlint import engine
+    from gdnlint import pipeline
     from gdnlint.knowledge import KnowledgeError
 
     try:
-        return engine.run(list(paths), options), ""
+        return pipeline.run(list(paths), options), ""
     except (ConfigError, KnowledgeError) as error:
         return stopped("config", str(error)), str(error)
     except Exception as error:  # a bug outside any one file: the report must still be whole
@@ -160,7 +160,9 @@ def repository() -> Path:
 
 def nothing_found(paths: Sequence[Path]) -> str:
     """What to tell a person about a run over nothing."""
-    where = ", ".join(map(str, paths))
+    from gdnlint.report._terminal import clean
+
+    where = ", ".join(clean(str(path)) for path in paths)
     return f"Nothing to check: no launch file in {where} (files that git ignores are not read; name one to check it)."
 
 

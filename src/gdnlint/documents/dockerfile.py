@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gdnlint.source import Fragment, Source, Span
 
-MOST = 5_000
+MOST = 1_000
 """Instructions of a file that are read."""
 
 _START = re.compile(r"[ \t]*([A-Za-z]+)(?=[ \t]|\\?$)")

@@ -16,6 +16,10 @@ from gdnlint.values import Data, Problem, Value
 
 DEEPEST = 100
 """Levels of nesting that are read."""
+MOST_DOTS = 500
+"""Dots of one line: the reader's work grows with the square of a key's parts."""
+MOST_VALUES = 60_000
+"""Values of a file that are read."""
 
 Path = tuple[str | int, ...]
 
@@ -37,6 +41,8 @@ _SCALAR = re.compile(r"[^\s,\]}#]+(?: [0-9][^\s,\]}#]*)?")
 def load(source: Source) -> tuple[Value | None, list[Problem]]:
     """The root table of a file; None with a problem where it is no TOML."""
     text = source.text
+    if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+        return None, [Problem("too-deep", f"{source.path} has a line of more than {MOST_DOTS} dots", source.span(0, 0))]
     try:
         data = _parse(text.lstrip("\ufeff"))
     except (ValueError, RecursionError) as error:
@@ -45,7 +51,22 @@ def load(source: Source) -> tuple[Value | None, list[Problem]]:
     # Where the reader takes a file and the scan does not follow it, places are the file's.
     with suppress(_Lost, RecursionError):
         scan.document()
+    if _count(data) > MOST_VALUES:
+        return None, [Problem("too-large", f"{source.path} holds more than {MOST_VALUES:,} values", source.span(0, 0))]
     return _value(data, (), scan.spans, source, 0), []
+
+
+def _count(data: object) -> int:
+    """How many values there are in all."""
+    number, level = 0, [data]
+    while level and number <= MOST_VALUES:
+        number += len(level)
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+        ]
+    return number
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -145,6 +166,8 @@ class _Scan:
                 return found
             self.at = after + 1
             found.append(self.key())
+            if len(found) > DEEPEST:
+                raise _Lost
 
     def key(self) -> str:
         match = _INLINE_BLANK.match(self.text, self.at)

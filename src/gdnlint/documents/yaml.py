@@ -37,6 +37,8 @@ class Loaded:
     problems: list[Problem]
     text: Fragment
     """What was read (a byte order mark at its start is not part of it)."""
+    nodes: int = 0
+    """How many there are, those behind aliases counted each time."""
     scalars: dict[tuple[int, int], tuple[int, int, str]] = field(default_factory=dict, repr=False)
     """File offsets of a string's value -> where its scalar lies in ``text``, and its style."""
 
@@ -67,7 +69,7 @@ def load(fragment: Fragment, scalars: Scalars) -> Loaded:
         fragment = fragment.cut(1, len(fragment.text))
     builder = _Builder(fragment, scalars)
     builder.read()
-    return Loaded(builder.documents, builder.problems, fragment, builder.strings)
+    return Loaded(builder.documents, builder.problems, fragment, builder.visited, builder.strings)
 
 
 def load_text(text: str, scalars: Scalars) -> Loaded:

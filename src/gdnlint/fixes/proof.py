@@ -6,10 +6,13 @@ import io
 
 from gdnlint.results import Edit
 
+LARGEST = 64_000
+"""Characters of a file that is read by the second parser, which takes seconds for a megabyte."""
+
 
 def only(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """The edits, or none if the file with them does not parse or holds more than one difference."""
-    if not edits:
+    if not edits or len(edits[0].span.source.text) > LARGEST:
         return ()
     source = edits[0].span.source
     after = source.text

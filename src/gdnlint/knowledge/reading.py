@@ -19,10 +19,14 @@ def load(path: Path) -> dict[str, Any]:
 
 def read(path: Path) -> bytes:
     """The bytes of a rule file. Raises KnowledgeError."""
+    from gdnlint.project import read_bounded
+
     try:
-        return path.read_bytes()
+        return read_bounded(path)
     except OSError as error:
         raise KnowledgeError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise KnowledgeError(f"{path}: cannot be read: {error}") from error
 
 
 def parse(text: bytes, path: Path) -> dict[str, Any]:
@@ -32,7 +36,7 @@ def parse(text: bytes, path: Path) -> dict[str, Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         data = yaml.load(text, loader)  # noqa: S506 - a safe loader
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark else str(path)
         raise KnowledgeError(f"{place}: is not YAML: {getattr(error, 'problem', None) or error}") from error
@@ -46,8 +50,8 @@ def line_of(path: Path, key: str) -> int | None:
     import yaml
 
     try:
-        node = yaml.compose(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, yaml.YAMLError):
+        node = yaml.compose(read(path), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (KnowledgeError, yaml.YAMLError, UnicodeDecodeError, RecursionError):
         return None
     line: int | None = node.start_mark.line + 1 if node else None
     for part in re.findall(r"\[\d+\]|[^.\[\]]+", key):

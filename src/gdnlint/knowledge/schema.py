@@ -527,14 +527,52 @@ MECHANISMS = {
 
 
 def _pattern(table: Table, key: str) -> str:
-    text = str(table.raw(key) or "")
+    return _as_pattern(str(table.raw(key) or ""), table, key)
+
+
+def _as_pattern(text: str, table: Table, key: str) -> str:
+    """A regular expression. Raises KnowledgeError: it is none, or one that may search for very long."""
     if table.checked:
         return text
     try:
         compiled(text)
     except re.error as error:
         raise table.error(key, f"is no regular expression: {error}") from error
+    if _may_take_forever(text):
+        raise table.error(
+            key, "may take very long: a repeat in a repeated group, over 4 of * and +, or over 20 repeats"
+        )
     return text
+
+
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[:=!<]*|[()]|[*+?]|\{\d*,?\d*\}|.", re.DOTALL)
+
+
+def _may_take_forever(pattern: str) -> bool:
+    """Whether a regular expression may search a short name for a very long time, as far as its form tells."""
+    repeats = unbounded = 0
+    inside = [False]
+    """For each open group: whether something in it repeats or alternates."""
+    last = ""
+    closed = False
+    for part in _PARTS.findall(pattern):
+        if part[0] == "(":
+            inside.append(False)
+        elif part == ")" and len(inside) > 1:
+            closed = inside.pop()
+            inside[-1] = inside[-1] or closed
+        elif part == "|":
+            inside[-1] = True
+        elif part in "*+?" or (part[0] == "{" and len(part) > 2):
+            if last == ")" and closed and part != "?":
+                return True
+            # A mark behind a repeat only says how greedy it is.
+            if not (part in "+?" and (last in ("*", "+", "?") or (last[-1:] == "}" and len(last) > 2))):
+                repeats += 1
+                unbounded += part in "*+" or part.endswith(",}")
+                inside[-1] = True
+        last = part
+    return repeats > 20 or unbounded > 4
 
 
 def _architecture(name: str, table: Table) -> Architecture:
@@ -583,7 +621,9 @@ def parse_family(table: Table) -> Family:
         own_head=table.flag("own_mtp_head", False),
         known=known,
         methods=table.texts("methods"),
-        generic_components=table.texts("generic_components"),
+        generic_components=tuple(
+            _as_pattern(text, table, "generic_components") for text in table.texts("generic_components")
+        ),
     )
     table.done(
         (

@@ -37,20 +37,26 @@ def forms(knowledge: Knowledge) -> dict[str, tuple[Framework, CallForm]]:
 
 def launches(source: Source, context: Context) -> list[Launch]:
     """Every launch in a Python module."""
+    return in_fragment(Fragment.whole(source), source, context)
+
+
+def in_fragment(fragment: Fragment, source: Source, context: Context) -> list[Launch]:
+    """The launches in Python text that stands somewhere in a file."""
+    text = fragment.text
     known = forms(context.knowledge)
     names = {name.rpartition(".")[2] for name in known}
     runners = {name.rpartition(".")[2] for name in (*RUNS_ARGV, *RUNS_SHELL)}
-    calls_engine = any(name in source.text for name in names) and mentions_call(source.text, names)
-    runs_command = _mentions_command(source.text, context.knowledge) and mentions_call(source.text, runners)
+    calls_engine = any(name in text for name in names) and mentions_call(text, names)
+    runs_command = _mentions_command(text, context.knowledge) and mentions_call(text, runners)
     if not calls_engine and not runs_command:
         return []
     wanted = set(known) | (set(RUNS_ARGV) | set(RUNS_SHELL) if runs_command else set())
-    module = Module(Fragment.whole(source), project=context.project, directory=source.file.parent)
+    module = Module(fragment, project=context.project, directory=source.file.parent)
     first = module.run(context.world(), wanted.__contains__)
     context.report(first.problems)
     made: dict[tuple[object, ...], Launch] = {}
     _collect(made, first.calls, Alternative(World(), {}, {}), context, source.file.parent, known)
-    if not first.questions or not context.explores(source.text):
+    if not first.questions or not context.explores(text):
         return [scripts.without_repeats(launch) for launch in made.values()]
     steps = first.steps
     for alternative in alternatives(first.questions, context.knowledge.scenario_words):
@@ -86,7 +92,7 @@ def _collect(
             number = counts.get(call.span.key(), 0)
             counts[call.span.key()] = number + 1
             place = (*call.span.key(), number)
-            if place not in made and not context.has_room():
+            if place not in made and not context.has_room(place):
                 return
             launch = made.setdefault(place, Launch(call.span, "python call", framework, None, directory))
             launch.variants.append(
@@ -99,7 +105,7 @@ def _collect(
             )
             continue
         for key, launch in _commands(call, alternative, context, directory):
-            if key not in made and not context.has_room():
+            if key not in made and not context.has_room(key):
                 return
             kept = made.setdefault(key, launch)
             if kept is not launch:

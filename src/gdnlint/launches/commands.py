@@ -348,7 +348,8 @@ def recognise(command: Command, knowledge: Knowledge) -> Framework | OtherEngine
     for other in knowledge.other_engines:
         if other.flags and any(_globs(word.text.marked().partition("=")[0], other.flags) for word in command.words):
             return other
-    scored = [(sum(_has_key(word, f.recognise.keys) for word in command.words[1:]), f) for f in knowledge.frameworks]
+    texts = [word.text.marked().lstrip("+~") for word in command.words[1:]]
+    scored = [(sum(_has_key(text, f.recognise.keys) for text in texts), f) for f in knowledge.frameworks]
     best = max(scored, key=lambda pair: pair[0], default=None)
     if best is not None and best[0]:
         return best[1]
@@ -371,9 +372,10 @@ def _globs(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _has_key(word: Word, keys: Sequence[str]) -> bool:
-    text = word.text.marked().lstrip("+~")
-    return any(text.startswith(key) and text[len(key) : len(key) + 1] in (".", "=", "@") for key in keys)
+def _has_key(text: str, keys: tuple[str, ...]) -> bool:
+    return text.startswith(keys) and any(
+        text.startswith(key) and text[len(key) : len(key) + 1] in (".", "=", "@") for key in keys
+    )
 
 
 def command_length(framework: Framework, command: Command) -> int:

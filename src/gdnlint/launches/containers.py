@@ -77,7 +77,7 @@ def _in_file(made: Command, container: Container, context: Context, directory: P
         directory=path.parent,
         args=command.words[1:],
     )
-    context.steps += run.steps
+    context.ran(run.steps)
     context.ask(scripts.from_outside(run, texts, context))
     for one in scripts.in_run(run, context, path.parent):
         kept = replace(

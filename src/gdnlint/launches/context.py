@@ -11,8 +11,8 @@ from gdnlint.project import Project
 from gdnlint.values import Problem, Question, World
 
 if TYPE_CHECKING:
+    from gdnlint.configs.inherit import Loader
     from gdnlint.documents.yaml import Scalars
-    from gdnlint.resolve.inherit import Loader
 
 MOST_STEPS = 10_000
 """Commands, or expressions and statements of Python, that the runs of one file may take together before no more
@@ -24,6 +24,9 @@ MOST_WORK = 1_500_000
 """Characters of scripts and texts that are read for one file, those that are read again and again counted each time."""
 LEAST_WORK = 500
 """Characters that the reading of a script costs however short it is."""
+_CHARACTERS_OF_A_STEP = 100
+CHARACTERS_OF_A_WORD = 50
+"""What a word of a launch costs: it is asked for by its name in every release."""
 MOST_ASKED = 1_000
 """Questions of one file that are kept."""
 MOST_PROBLEMS = 100
@@ -39,8 +42,9 @@ MOST_GUARDS = 16
 class Budget:
     """What may still be done for one file. All passes over it share one."""
 
-    launches: int = MOST_LAUNCHES
     work: int = MOST_WORK
+    launches: set[object] = field(default_factory=set)
+    """Those that were found."""
 
 
 @dataclass(slots=True)
@@ -65,7 +69,7 @@ class Context:
 
     def loader(self, scalars: Scalars) -> Loader:
         """The YAML files of the project, read once for each kind of scalars."""
-        from gdnlint.resolve.inherit import Loader
+        from gdnlint.configs.inherit import Loader
 
         key = ("loader", scalars)
         if key not in self.project.memory:
@@ -104,19 +108,38 @@ class Context:
                 self.problems.append(problem)
 
     def may_read(self, characters: int) -> bool:
-        """Whether a text of so many characters may still be read for this file; if so, it is paid for."""
+        """Whether a text of so many characters may still be read for this file; if so, it is paid for.
+
+        What other scenarios than the default one read counts as steps: they are bounded by those.
+        """
+        if self.scenario != World():
+            self.steps += characters // _CHARACTERS_OF_A_STEP
+            return True
+        if self.budget.work < 0:
+            self._report_work()
+            return False
         self.budget.work -= characters + LEAST_WORK
         if self.budget.work < 0:
-            message = f"it takes more than {MOST_WORK:,} characters to read; the rest of its launches are not judged"
-            self.report([Problem("too-large", message)])
+            self._report_work()
         return self.budget.work >= 0
 
-    def has_room(self) -> bool:
-        """Whether one more launch of this file is judged."""
-        self.budget.launches -= 1
-        if self.budget.launches < 0:
+    def _report_work(self) -> None:
+        message = "there is too much in it to be read as launches; the rest of them are not judged"
+        self.report([Problem("too-large", message)])
+
+    def ran(self, steps: int) -> None:
+        """Counts what a script took."""
+        self.steps += steps
+        if self.scenario == World():
+            self.budget.work -= steps * _CHARACTERS_OF_A_STEP
+
+    def has_room(self, launch: object) -> bool:
+        """Whether a launch of this file is judged; ``launch`` is the same for the same launch in every scenario."""
+        if launch not in self.budget.launches and len(self.budget.launches) >= MOST_LAUNCHES:
             self.report([Problem("too-large", f"more than {MOST_LAUNCHES} launches; the rest are not judged")])
-        return self.budget.launches >= 0
+            return False
+        self.budget.launches.add(launch)
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,10 @@ from gdnlint.launches.model import Launch, ModelHint
 from gdnlint.launches.scalars import runs, split
 from gdnlint.launches.scripts import Found
 from gdnlint.source import Fragment, Source, Span
-from gdnlint.values import Text, Word
+from gdnlint.values import Hole, Text, Word
+
+_MOST_PIECES = 200
+"""Pieces of a variable's value."""
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
@@ -69,7 +72,7 @@ def _stages(parsed: list[Instruction], context: Context) -> Iterator[Stage]:
             if outside is not None:
                 arguments[key] = Text.of(outside)
             elif default is not None:
-                arguments[key] = _filled(default, arguments, stage)
+                arguments[key] = _bounded(_filled(default, arguments, stage), key)
             continue
         if instruction.name == "FROM":
             if stage is not None:
@@ -97,7 +100,8 @@ def _from(
 
 def _after(stage: Stage, instruction: Instruction, text: Text, arguments: dict[str, Text]) -> Stage:
     if instruction.name == "ENV":
-        return replace(stage, env={**stage.env, **dict(_variables(text, instruction.span, arguments, stage))})
+        given = {n: _bounded(v, n) for n, v in _variables(text, instruction.span, arguments, stage)}
+        return replace(stage, env={**stage.env, **given})
     if instruction.name == "SHELL":
         words = _exec(instruction.body)
         return replace(stage, shell=tuple(w.known or "" for w in words)) if words else stage
@@ -115,6 +119,11 @@ def _after(stage: Stage, instruction: Instruction, text: Text, arguments: dict[s
     # A new entrypoint resets the command of the parent; one in shell form takes no command at all.
     kept = stage.command if stage.said and not shell else ()
     return replace(stage, entrypoint=words, command=kept, said=(*stage.said, instruction.span))
+
+
+def _bounded(value: Text, name: str) -> Text:
+    """A variable's value, unless it is made of very many others."""
+    return value if len(value.pieces) <= _MOST_PIECES else Text.of(Hole(f"the variable {name}, which grows too large"))
 
 
 def _copied(text: Text, span: Span) -> Iterator[ModelHint]:

@@ -109,6 +109,8 @@ def launches(
 def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterator[_Site]:
     """Every string and argument list that holds the beginning of a command, in order, each place once."""
     seen: set[tuple[str, int, int]] = set()
+    # An alias gives the same string again.
+    known: dict[int, bool] = {}
     used = _used_by_alias(root)
     stack: list[tuple[Value, tuple[Value, ...], str, Value | None]] = [(root, (), "", None)]
     while stack:
@@ -138,8 +140,13 @@ def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterat
             stack += [(item, around, key, None) for item in reversed(value.data)]
             continue
         if isinstance(value.data, str) and value.span is not None:
-            whole = value.data if extra is None else f"{value.data} {_flat(extra)}"
-            if wanted.search(whole):
+            begins = known.get(id(value.data)) if extra is None else None
+            if begins is None:
+                whole = value.data if extra is None else f"{value.data} {_flat(extra)}"
+                begins = wanted.search(whole) is not None
+            if extra is None:
+                known[id(value.data)] = begins
+            if begins:
                 place = _use(value).key()
                 if place not in seen:
                     seen.add(place)
@@ -308,14 +315,13 @@ class _Reading:
 
     def script(self, text: Text, span: Span, hints: tuple[VersionHint, ...]) -> Iterator[Found]:
         directory = self.source.file.parent
-        changed = self.change(text)
-        if not self.context.may_read(len(changed.marked())):
+        if not self.context.may_read(len(text.marked())):
             return
-        script = Script.of(changed, span)
+        script = Script.of(self.change(text), span)
         run = run_script(
             script, self.context.world(World(texts=self.env)), project=self.context.project, directory=directory
         )
-        self.context.steps += run.steps
+        self.context.ran(run.steps)
         self.context.ask(q for q in run.questions if q.name not in self.env)
         for found in scripts.in_run(run, self.context, directory):
             env = {**self.env, **found.command.env}

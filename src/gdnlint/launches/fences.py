@@ -39,6 +39,8 @@ SHELL = frozenset(
 YAML = frozenset({"yaml", "yml", "docker-compose", "compose"})
 PYTHON = frozenset({"python", "py", "python3"})
 
+_PYTHON_FENCE = 5_000
+
 _ELIDED = re.compile(r"(?:^|\s)(?:\.\.\.|\u2026)(?:\s|\\|$)", re.MULTILINE)
 _PROMPT = re.compile(r"^([ \t]*)((?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+[:~/\w.-]*)?[$#%>][ \t]+)(?=\S)", re.MULTILINE)
 
@@ -90,7 +92,7 @@ def _shell(fence: Fence, source: Source, context: Context) -> list[Launch]:
 
     def find(inner: Context) -> Iterator[Found]:
         run = run_script(script, inner.world(), project=inner.project, directory=directory, name=source.path)
-        inner.steps += run.steps
+        inner.ran(run.steps)
         # An example is no script: what of it is not shell is left alone.
         inner.ask(run.questions)
         yield from scripts.in_run(run, inner, directory)
@@ -120,15 +122,10 @@ def _yaml(fence: Fence, source: Source, context: Context) -> list[Launch]:
 def _python(fence: Fence, source: Source, context: Context) -> list[Launch]:
     from gdnlint.launches import calls
 
-    body = fence.body
-    first, last = body.offset(0), body.offset(len(body.text))
-    # The page up to the fence is looked at once more.
-    if last - first != len(body.text) or not context.may_read(first // 20):
+    # To parse it costs more than its few lines.
+    if not context.may_read(_PYTHON_FENCE):
         return []
-    # The page with everything outside the fence blanked out: what is found there has the page's own places.
-    blank = re.sub(r"[^\n]", " ", source.text[:first])
-    alone = Source(source.path, blank + body.text, source.file)
-    return calls.launches(alone, context)
+    return calls.in_fragment(fence.body, source, context)
 
 
 def _without_notes(fragment: Fragment) -> Fragment:

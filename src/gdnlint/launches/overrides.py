@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gdnlint.configs import inherit
+from gdnlint.configs.inherit import Inherited
+from gdnlint.configs.interpolate import Lookup
 from gdnlint.documents.overrides import flags as flag_words
 from gdnlint.documents.overrides import hydra, omegaconf_cli
 from gdnlint.knowledge.schema import Framework
 from gdnlint.launches.commands import Command, command_length, walk
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Variant
-from gdnlint.resolve import inherit
-from gdnlint.resolve.inherit import Inherited
-from gdnlint.resolve.interpolate import Lookup
 from gdnlint.values import Value, Word
 
 EMPTY = Value({})

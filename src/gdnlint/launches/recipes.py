@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gdnlint.configs import inherit
 from gdnlint.documents.yaml import load
 from gdnlint.knowledge.schema import Framework
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Insertion, Launch, Variant
-from gdnlint.resolve import inherit
 from gdnlint.source import Fragment, Source, Span
 from gdnlint.values import Problem, Value
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
 from gdnlint.launches.commands import Command, base_name, recognise, unwrap, unwrap_command
-from gdnlint.launches.context import Alternative, Context, affords, alternatives
+from gdnlint.launches.context import CHARACTERS_OF_A_WORD, Alternative, Context, affords, alternatives
 from gdnlint.launches.installs import installed
 from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
@@ -43,7 +43,7 @@ def launches(script: Script, context: Context, directory: Path, kind: str = "she
         if not inner.may_read(len(script.text)):
             return
         run = run_script(script, inner.world(), project=inner.project, directory=directory)
-        inner.steps += run.steps
+        inner.ran(run.steps)
         inner.report(run.problems)
         inner.ask(run.questions)
         yield from _found(run, inner, directory, 0)
@@ -76,6 +76,8 @@ def explore(
 
 def without_repeats(launch: Launch) -> Launch:
     """A variant that configures what the default does says nothing new."""
+    if len(launch.variants) < 2:
+        return launch
     kept: list[Variant] = []
     seen: set[object] = set()
     for variant in launch.variants:
@@ -107,7 +109,9 @@ def _collect(
         framework = found.program if isinstance(found.program, Framework) else None
         key = (*place, number, found.program.name)
         launch = made.get(key)
-        if launch is None and not context.has_room():
+        if not context.may_read(CHARACTERS_OF_A_WORD * len(found.command.words)):
+            return
+        if launch is None and not context.has_room(key):
             return
         if launch is None:
             other = found.program if isinstance(found.program, OtherEngine) else None
@@ -238,7 +242,7 @@ def _in_command(
         if not context.may_read(len(invocation.stdin.text)):
             return
         inner = run_script(Script(invocation.stdin), context.world(), project=context.project, directory=directory)
-        context.steps += inner.steps
+        context.ran(inner.steps)
         for found in _found(inner, context, directory, depth + 1):
             yield replace(found, calls=invocation.calls)
 
@@ -275,7 +279,7 @@ def _in_string(
         directory=directory,
         args=command.script_args[1:],
     )
-    context.steps += run.steps
+    context.ran(run.steps)
     context.ask(from_outside(run, texts, context))
     for found in _found(run, context, directory, depth + 1):
         merged = {**command.env, **found.command.env}
@@ -320,7 +324,7 @@ def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:
         if span is None or not context.may_read(len(marked)):
             continue
         inner = run_script(Script.of(text, span), context.world(), project=context.project, directory=directory)
-        context.steps += inner.steps
+        context.ran(inner.steps)
         for found in _found(inner, context, directory, 1):
             yield replace(found, span=_widest(text, found.span))
 

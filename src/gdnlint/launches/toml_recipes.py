@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gdnlint.configs import inherit
 from gdnlint.launches import recipes
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Insertion, Launch, Variant
-from gdnlint.resolve import inherit
 from gdnlint.source import Source
 
 

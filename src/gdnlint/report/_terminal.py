@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 import unicodedata
 from collections.abc import Mapping
@@ -82,9 +83,36 @@ def harmless(char: str) -> str:
     if unicodedata.category(char)[0] != "C" and char not in "\u2028\u2029":
         return char
     number = ord(char)
+    if 0xDC80 <= number <= 0xDCFF:
+        # A byte of a file's name that is not UTF-8.
+        number &= 0xFF
     if number <= 0xFF:
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
+
+
+_UNSAFE_IN_JSON = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff0-\ufffb\U000e0000-\U0010ffff]"
+)
+
+
+def harmless_json(text: str) -> str:
+    """A JSON text that means the same, with what a terminal may not get as escapes.
+
+    Half a surrogate pair is no character: most readers of JSON refuse it. It becomes a backslash and its number, as
+    does a byte of a file's name that is not UTF-8.
+    """
+    return _UNSAFE_IN_JSON.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    number = ord(match.group())
+    if 0xDC80 <= number <= 0xDCFF:
+        return f"\\\\x{number & 0xFF:02x}"
+    if 0xD800 <= number <= 0xDFFF:
+        return f"\\\\u{number:04x}"
+    units = match.group().encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def clean(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from gdnlint import __version__
 from gdnlint.report._fingerprint import fingerprints
+from gdnlint.report._terminal import harmless_json
 from gdnlint.report._words import COMBINATIONS
 from gdnlint.results import Diagnostic, Edit, Finding, Ingredient, LaunchResult, Related, Report, Setting, Step
 from gdnlint.source import Span
@@ -22,7 +23,8 @@ Json = dict[str, object]
 
 def render(report: Report, every_launch: bool) -> str:
     """One document. Launches that no finding names are listed only with ``every_launch``."""
-    return json.dumps(document(report, every_launch), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(document(report, every_launch), indent=2, ensure_ascii=False, allow_nan=False)
+    return harmless_json(text) + "\n"
 
 
 def document(report: Report, every_launch: bool) -> Json:

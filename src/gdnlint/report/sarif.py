@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from gdnlint import __version__
 from gdnlint.report._fingerprint import fingerprints, line_hash
+from gdnlint.report._terminal import harmless_json
 from gdnlint.report._words import first_sentence, headline
 from gdnlint.report.rule_info import RuleInfo, markdown
 from gdnlint.results import SEVERITIES, Diagnostic, Edit, Finding, Fix, Related, Report
@@ -35,7 +36,7 @@ Json = dict[str, object]
 
 def render(report: Report, rules: Sequence[RuleInfo], root: Path) -> str:
     """One log with one run. Paths are relative to ``root``, the top of the repository."""
-    return json.dumps(document(report, rules, root), indent=2, ensure_ascii=False) + "\n"
+    return harmless_json(json.dumps(document(report, rules, root), indent=2, ensure_ascii=False)) + "\n"
 
 
 def document(report: Report, rules: Sequence[RuleInfo], root: Path) -> Json:

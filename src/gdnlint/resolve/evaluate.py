@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from gdnlint.configs.interpolate import lookup as lookup_key
 from gdnlint.documents import json_text
 from gdnlint.documents.overrides import split_key
 from gdnlint.knowledge.conditions import Condition, Truth, tests
@@ -17,7 +18,6 @@ from gdnlint.launches.model import Variant
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import models, program
 from gdnlint.resolve.argv import CommandLine, Spellings, spellings_of
-from gdnlint.resolve.interpolate import lookup as lookup_key
 from gdnlint.resolve.models import Model
 from gdnlint.resolve.program import UNREAD, State, Surroundings
 from gdnlint.values import Hole, Text, Value

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from gdnlint.configs.interpolate import lookup as lookup_key
 from gdnlint.knowledge.conditions import Truth
 from gdnlint.knowledge.releases import Release, runs_of
 from gdnlint.knowledge.schema import Engine, Framework, Knowledge, NamedLaunch
@@ -14,7 +15,6 @@ from gdnlint.launches.model import Launch, Variant, VersionHint
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import versions
 from gdnlint.resolve.evaluate import APC, Evaluation, Names, Setting, evaluate, evaluate_all, locate, path_of
-from gdnlint.resolve.interpolate import lookup as lookup_key
 from gdnlint.resolve.versions import Pin
 from gdnlint.results import Combination
 from gdnlint.values import Text, Value
@@ -61,13 +61,25 @@ class Resolved:
         return min(self.default, key=lambda o: rank[o.combination], default=None)
 
 
+MOST_OUTCOMES = 160
+"""Outcomes of one file after which no more scenario of it is tried; the default scenario always is."""
+
+
+@dataclass(slots=True)
+class Effort:
+    """What the launches of one file took so far."""
+
+    outcomes: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user said about everything: options and configuration."""
+    """What the user said about everything: options and configuration. Of one file at a time."""
 
     vllm_version: str | None = None
     facts: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    effort: Effort = field(default_factory=Effort)
 
 
 def resolve(launch: Launch, knowledge: Knowledge, project: Project, settings: Settings) -> Iterator[Resolved]:
@@ -122,6 +134,9 @@ def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
     for variant in _with_switches(launch.variants, setting):
         signature = variant.signature()
         if signature not in made:
+            if (variant.when or variant.guards) and settings.effort.outcomes >= MOST_OUTCOMES:
+                continue
+            settings.effort.outcomes += 1
             made[signature] = _outcome(variant, setting, settings)
         found = made[signature]
         if isinstance(found, str):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Literal as OneOf
 from typing import Protocol
 
@@ -275,6 +276,10 @@ def run(steps: Sequence[Step], state: State, to_the_end: bool = False) -> None:
 
 
 _MOST_MEMBERS = 200
+_MOST_WORDS = 2_000
+"""Words that a mapping of settings becomes."""
+_MOST_SETTINGS = 500
+"""Members of a mapping of settings that are read; engines know fewer."""
 
 
 def _each_member(step: Step, state: State) -> Iterator[Step]:
@@ -350,7 +355,9 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
         return
     if _is_key(step.operand) and state.surroundings.unknown_keys:
         state.hide(state.surroundings.unknown_keys, step.source)
-    for name, member in value.data.items():
+    if len(value.data) > _MOST_SETTINGS:
+        state.hide(f"more than {_MOST_SETTINGS} settings", step.source)
+    for name, member in islice(value.data.items(), _MOST_SETTINGS):
         if member.data is None and step.option("null") == "drop":
             continue
         before = state.value_of(name)
@@ -407,7 +414,7 @@ def _argv(step: Step, state: State, because: tuple[Value, ...], conditional: boo
         value = state.evaluate(expression) if expression is not None else None
         if value is None or value.data is None:
             return
-        words = words_of(value, step, state)
+        words = words_of(value, step, state)[:_MOST_WORDS]
         if step.option("false") == "unknown":
             _leave_open(value, step, state)
     for name, value in state.surroundings.grammar.read(words, state):
@@ -434,11 +441,12 @@ def words_of(value: Value, step: Step, state: State) -> list[Word]:
         return Word(text if isinstance(text, Text) else Text.of(text, at.span), span)
 
     if isinstance(value.data, list):
-        return [word(item.data if isinstance(item.data, Text) else str(item.plain()), item) for item in value.data]
+        items = value.data[:_MOST_WORDS]
+        return [word(item.data if isinstance(item.data, Text) else str(item.plain()), item) for item in items]
     if not isinstance(value.data, dict):
         return []
     out: list[Word] = []
-    for name, member in value.data.items():
+    for name, member in islice(value.data.items(), _MOST_WORDS):
         flag = "--" + name
         if member.data is True:
             out.append(word(flag, member))

@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gdnlint.source import Span
-from gdnlint.values import Hole, Problem, Text, Value
+from gdnlint.values import DEEPEST, Hole, Problem, Text, Value
+
+_LONGEST_KEY = 4_096
 
 MANDATORY = "???"
 """What stands for a value that must be given later (OmegaConf)."""
@@ -36,7 +38,9 @@ class Refused(Exception):
 
 
 def split_key(key: str) -> list[str]:
-    """The parts of a dotted key: ``a.b`` and ``a[b]`` are ``a``, ``b``."""
+    """The parts of a dotted key: ``a.b`` and ``a[b]`` are ``a``, ``b``. A very long one is one part."""
+    if len(key) > _LONGEST_KEY:
+        return [key]
     head = re.match(r"\.*[^.\[]*", key)
     stop = head.end() if head else 0
     parts = key[:stop].split(".")
@@ -113,6 +117,8 @@ def update(tree: Value, parts: Sequence[str], value: Value, span: Span | None, d
     if isinstance(tree.data, Text):
         # Something unknown stays unknown: what else is in it, nobody knows.
         return tree
+    if not done and len(parts) > DEEPEST:
+        parts, value = parts[:1], Value.unknown(f"a key of more than {DEEPEST} parts", span)
     if done == len(parts):
         if isinstance(tree.data, dict) and isinstance(value.data, dict):
             return merge(tree, value)

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -72,7 +73,9 @@ SMALL_IMPORT = 40_000
 """Characters of a project module whose functions are run when the main module calls them."""
 TURNS = 32
 """Turns of a loop over a known list."""
-MOST_CALLS = 2_000
+MOST_ARGUMENTS = 500
+"""Keyword arguments of a call that is handed out."""
+MOST_CALLS = 500
 
 
 class Spent(Exception):
@@ -1543,9 +1546,10 @@ class Evaluator:
         """Hand a wanted call out, and make the object that it returns."""
         spot = Spot(scope.tree, node)
         kwargs: dict[str, Value] = {}
-        for key, entry in arguments.kwargs.items():
+        for key, entry in islice(arguments.kwargs.items(), MOST_ARGUMENTS):
             span = entry.spot.span if entry.spot is not None else spot.span
             kwargs[key] = self.exporter.value(entry.cell, span, "keyword", key)
+        more = f"more than {MOST_ARGUMENTS} arguments" if len(arguments.kwargs) > MOST_ARGUMENTS else ""
         args = tuple(
             self.exporter.value(cell, at.span if at is not None else None)
             for cell, at in zip(arguments.args, arguments.spots, strict=True)
@@ -1558,7 +1562,7 @@ class Evaluator:
             callee=name,
             args=args,
             kwargs=kwargs,
-            open_reason=arguments.open,
+            open_reason=arguments.open or more,
             span=spot.span,
             name_span=scope.tree.span(node.func),
             guards=tuple(dict.fromkeys(self.guards)),

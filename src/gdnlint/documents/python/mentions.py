@@ -10,6 +10,11 @@ from functools import lru_cache
 
 DEEPEST = 120
 """Levels of nesting that are read. Code that people write stays below 30."""
+MOST_MARKS = 30_000
+"""Line ends and punctuation marks of a text that is read. Files that people write have below 21,000, however long they
+are; a text full of nothing else takes libcst seconds and a gigabyte."""
+MOST_NODES = 60_000
+"""Nodes of what ``ast`` makes of it."""
 LONGEST_LINE = 20_000
 """Characters of one logical line that are read when ``ast`` cannot say how deep it is."""
 
@@ -25,6 +30,10 @@ class TooDeep(Exception):
     """A text that is nested too deeply to be read."""
 
 
+class TooLarge(Exception):
+    """A text with too much in it to be read."""
+
+
 def mentions_call(text: str, names: Collection[str]) -> bool:
     """Whether a call's last name, or the name it was imported as, is one of ``names``.
 
@@ -34,7 +43,7 @@ def mentions_call(text: str, names: Collection[str]) -> bool:
         return False
     try:
         tree = parse_ast(text)
-    except TooDeep:
+    except (TooDeep, TooLarge):
         return True
     if tree is None:
         return True
@@ -82,7 +91,9 @@ def levels(tree: ast.AST) -> Iterator[list[ast.AST]]:
 
 @lru_cache(maxsize=1)
 def parse_ast(text: str) -> ast.Module | None:
-    """The tree of ``ast``; None if this Python's grammar refuses the text. Raises TooDeep."""
+    """The tree of ``ast``; None if this Python's grammar refuses the text. Raises TooDeep, TooLarge."""
+    if sum(map(text.count, "\n,.:;=([{")) > MOST_MARKS:
+        raise TooLarge
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
 
-from gdnlint.documents.python.mentions import DEEPEST, TooDeep, check_depth, parse_ast
+from gdnlint.documents.python.mentions import (
+    DEEPEST,
+    MOST_NODES,
+    TooDeep,
+    TooLarge,
+    check_depth,
+    levels,
+    parse_ast,
+)
 from gdnlint.source import Fragment, Span
 from gdnlint.values import Problem
 
@@ -77,11 +85,16 @@ class Tree:
         try:
             self._ast = parse_ast(self.text)
             check_depth(self.text, self._ast)
+            if self._ast is not None and sum(map(len, levels(self._ast))) > MOST_NODES:
+                raise TooLarge
             with uncollected():
                 self.module = cst.parse_module(self.text)
         except (TooDeep, RecursionError, MemoryError):
             message = f"this Python is nested more than {DEEPEST} levels deep and was not read; split it up"
             self.problem = Problem("too-deep", message, start)
+        except TooLarge:
+            message = "this Python has too many statements and expressions and was not read; split it up or exclude it"
+            self.problem = Problem("too-large", message, start)
         except cst.ParserSyntaxError as error:
             self.problem = self._syntax_problem(error.raw_line)
         except Exception:  # libcst raises many kinds for texts that are no Python

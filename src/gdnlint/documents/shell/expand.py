@@ -531,7 +531,7 @@ def _every(part: Parameter) -> str:
 
 
 def _absent_name(shell: Shell, part: Parameter) -> str:
-    return str(int(part.name) + shell.frame.shifted) if part.name.isdigit() else part.name
+    return str(int(part.name[:9]) + shell.frame.shifted) if part.name.isdigit() else part.name
 
 
 def _value(shell: Shell, part: Parameter, span: Span) -> Text | None:

@@ -16,7 +16,7 @@ from gdnlint.values import Hole, Piece, Place, Problem, Question, Text, Word, Wo
 if TYPE_CHECKING:
     from gdnlint.documents.shell.script import Script
 
-MOST_STEPS = 20_000
+MOST_STEPS = 10_000
 """Commands of a run."""
 MOST_WORDS = 4_096
 """Words of a command, members of an array."""
@@ -24,7 +24,7 @@ MOST_CHARACTERS = 1 << 20
 """Characters of a text."""
 MOST_PIECES = 20_000
 """Pieces of a text."""
-MOST_WORK = 6_000_000
+MOST_WORK = 2_000_000
 """Characters and pieces that a run may produce in all."""
 MOST_CALLS = 24
 """Functions, ``eval`` and ``source`` inside of one another."""
@@ -265,7 +265,8 @@ class Shell:
         size = 0
         for piece in text.pieces:
             size += 1 if isinstance(piece.content, Hole) else len(piece.content)
-        self.spend(size // 16 + len(text.pieces), span)
+        # A piece takes far more memory than a character.
+        self.spend(size // 16 + 4 * len(text.pieces), span)
         if size > MOST_CHARACTERS or len(text.pieces) > MOST_PIECES:
             raise Stop(Problem("too-large", "a text grows too large; the rest is not read", span))
         return text

@@ -16,7 +16,7 @@ from gdnlint.values import Data, Hole, Piece, Place, Text, Value
 
 DEEPEST = 64
 """Hops and levels of nesting that are followed for one value."""
-LARGEST = 50_000
+LARGEST = 5_000
 """Nodes that are resolved for one tree."""
 LONGEST = 100_000
 """Characters of a string made of parts."""

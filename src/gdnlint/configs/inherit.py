@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gdnlint.configs.interpolate import Lookup
 from gdnlint.documents.overrides import merge
 from gdnlint.documents.overrides.hydra import Override, is_open, parse
 from gdnlint.documents.yaml import Loaded, Scalars, load
 from gdnlint.project import Project, Unreadable
-from gdnlint.resolve.interpolate import Lookup
 from gdnlint.source import Fragment, Span
 from gdnlint.values import Place, Problem, Text, Value, Word
 
@@ -25,6 +25,8 @@ DEEPEST = 16
 """Levels of parents that are followed."""
 MOST = 1000
 """Files that one tree is made of, counted as often as they are used."""
+MOST_NODES = 150_000
+"""Nodes of all of them, counted likewise."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Loader:
                 found = error.problem
             self._loaded[path] = found
         return found
+
+    def nodes(self, path: Path) -> int:
+        """How many nodes a file has."""
+        found = self.loaded(path)
+        return 1 if isinstance(found, Problem) else found.nodes
 
     def document(self, path: Path) -> tuple[Value | None, list[Problem]]:
         """The mapping that a file holds (an empty file holds an empty one); None with a problem otherwise."""
@@ -147,6 +154,7 @@ class _Chain:
         self.key = key
         self.marker = marker
         self.count = 0
+        self.nodes = 0
 
     def composed(self, file: Path, trail: tuple[Path, ...]) -> Inherited:
         cached = self.loader.chains.get((file, self.key, self.marker))
@@ -154,7 +162,7 @@ class _Chain:
             return cached
         self.count += 1
         made = self._composed(file, trail)
-        if not any(problem.code in ("inheritance-cycle", "too-deep") for problem in made.problems):
+        if not any(problem.code in ("inheritance-cycle", "too-deep", "too-large") for problem in made.problems):
             self.loader.chains[file, self.key, self.marker] = made
         return made
 
@@ -195,6 +203,10 @@ class _Chain:
         if problem is not None:
             return Inherited(Value({}), [problem], f"its parent {name}: {problem.message}")
         found = self.composed(path, trail)
+        self.nodes += sum(map(self.loader.nodes, found.files))
+        if self.nodes > MOST_NODES:
+            message = f"its parents have more than {MOST_NODES:,} values in all"
+            return Inherited(Value({}), [Problem("too-large", message, parent.span)], message)
         if parent.span is None:
             return found
         return replace(found, tree=_via(found.tree, Place(parent.span, f"inherited from {shown}")))
@@ -249,6 +261,12 @@ def hydra_defaults(
     places = [first, *(_normal(loader.project.root / path) for path in search)]
     composer = _Composer(loader, places, problems)
     composer.read_words(words, root)
+    # Most scripts choose in no group, and compose the same configuration again and again.
+    key = ("composed", loader.scalars, file, first, tuple(composer.places))
+    kept = loader.project.memory.get(key) if composer.is_plain else None
+    if isinstance(kept, Inherited):
+        return replace(kept, problems=problems + kept.problems, rest=tuple(composer.rest))
+    before = len(problems)
     name = str(file.relative_to(first)) if first in file.parents else file.name
     primary = _Item(path=re.sub(r"\.ya?ml$", "", name), primary=True)
     entries = composer.expanded(primary, file, 0)
@@ -262,7 +280,10 @@ def hydra_defaults(
         if entry.file is not None:
             files.append(entry.file)
     tree = tree.without(["hydra"])
-    return Inherited(tree, problems, missing, tuple(dict.fromkeys(files)), tuple(composer.rest))
+    found = Inherited(tree, problems, missing, tuple(dict.fromkeys(files)), tuple(composer.rest))
+    if composer.is_plain:
+        loader.project.memory[key] = replace(found, problems=problems[before:], rest=())
+    return found
 
 
 @dataclass
@@ -378,7 +399,13 @@ class _Composer:
         self.known: dict[str, str | None] = {}
         self.trail: list[str] = []
         self.count = 0
+        self.nodes = 0
         self.incomplete = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the command line chooses in no group."""
+        return not (self.choices or self.deletions or self.appended)
 
     # The command line
 
@@ -443,7 +470,12 @@ class _Composer:
     def is_group(self, key: str) -> bool:
         if not re.fullmatch(r"[\w$/.-]+", key):
             return False
-        return any(self.loader.project.inside(place / key) and (place / key).is_dir() for place in self.places)
+        memory, asked = self.loader.project.memory, ("group", tuple(self.places), key)
+        if asked not in memory:
+            memory[asked] = any(
+                self.loader.project.inside(place / key) and (place / key).is_dir() for place in self.places
+            )
+        return bool(memory[asked])
 
     def check_used(self, entries: Sequence[_Entry]) -> None:
         """What stops the program: a choice made twice, and (if the lists are known) one that nothing asks for."""
@@ -504,6 +536,9 @@ class _Composer:
             return self.lost(f"{item.config_path} inherits from itself", item, "inheritance-cycle")
         if depth > DEEPEST or self.count > MOST:
             return self.lost(f"more than {DEEPEST} levels of configs, or {MOST} of them", item, "too-deep")
+        self.nodes += self.loader.nodes(file)
+        if self.nodes > MOST_NODES:
+            return self.lost(f"its configs have more than {MOST_NODES:,} values in all", item, "too-large")
         self.trail.append(item.config_path)
         entries = self.children(item, file, depth)
         self.trail.pop()

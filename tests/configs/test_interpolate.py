@@ -11,8 +11,8 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from gdnlint.configs.interpolate import GIVEN_LATER, Lookup, lookup
 from gdnlint.documents.yaml import load_text
-from gdnlint.resolve.interpolate import GIVEN_LATER, Lookup, lookup
 from gdnlint.values import Text, Value
 
 INTERPOLATIONS = [

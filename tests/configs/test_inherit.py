@@ -13,9 +13,9 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
+from gdnlint.configs.inherit import DEEPEST, Inherited, Loader, defaults_chain, hydra_defaults, none
 from gdnlint.documents.overrides.hydra import apply
 from gdnlint.project import Project
-from gdnlint.resolve.inherit import DEEPEST, Inherited, Loader, defaults_chain, hydra_defaults, none
 from gdnlint.source import Source
 from gdnlint.values import Hole, Piece, Text, Value, Word
 
