@@ -51,6 +51,7 @@ DIALECTS = {
 INHERITANCE = {
     "defaults_chain": "the files that its `{key}` key names, deep merged; a later one wins",
     "hydra_defaults": "the Hydra defaults list of `{config_name}`, when that file is in the checkout",
+    "chart_values": "values.yaml of the chart `{config_name}`, when that is in the checkout; mappings merge",
 }
 
 
@@ -141,6 +142,8 @@ def _facts(framework: Framework) -> Iterator[tuple[str, str]]:
     yield from ((title, _codes(names)) for title, names in rows if names)
     if told.recipe:
         yield "A YAML file with", "; ".join(" and ".join(f"`{key}`" for key in keys) for keys in told.recipe)
+    if told.manifests:
+        yield "Objects of the kind", "; ".join(f"`{item.kind}` of `{item.api}`" for item in told.manifests)
     if framework.dialect in DIALECTS:
         yield "Overrides are", DIALECTS[framework.dialect]
     inherits = framework.inherits

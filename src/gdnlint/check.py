@@ -105,7 +105,7 @@ def is_set(outcome: Outcome) -> bool:
     return any(
         a.value is not None
         and a.outcome == "won"
-        and (a.value.span is not None or a.value.route in ("default", "declared"))
+        and (a.value.span is not None or a.value.route in ("default", "declared", "framework"))
         for a in slot.history
     )
 

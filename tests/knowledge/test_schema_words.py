@@ -183,3 +183,60 @@ def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, message: str) ->
         done = CliRunner().invoke(cli, ["check", "a.yaml", "--rules", "rules"])
     assert done.exit_code == 2
     assert message in done.output
+
+
+OBJECTS = """\
+schema: gdnlint-framework/1
+name: shuttle
+title: Shuttle
+engine: vllm
+source: me/shuttle@1
+recognise:
+  manifests:
+    - {api: "shuttle.example/*", kind: Shuttle, completes_containers: true}
+dialect: kwargs
+launches:
+  crew:
+    at: spec
+    per: "crews.*.members.*"
+    pins:
+      - {as: image, text: "{key:image.name}:{key:image.tag}"}
+    steps:
+      - {set: {model: {ref: "key:url", strip: ["hub://"]}}, source: "shuttle.go:1"}
+      - {argv: "key:env.name=ARGS.value", flags: {--cache: --enable-prefix-caching}, source: "shuttle.go:2"}
+"""
+
+
+def shuttle(*members: str, kind: str = "Shuttle") -> str:
+    text = f"# vllm\napiVersion: shuttle.example/v1\nkind: {kind}\nspec:\n  crews:\n    a:\n      members:\n"
+    return text + "".join(members)
+
+
+def member(args: str, tag: str = "v0.28.0") -> str:
+    return (
+        f"      - url: hub://{HYBRID}\n        image: {{name: vllm/vllm-openai, tag: {tag}}}\n"
+        f"        env:\n        - {{name: OTHER, value: --no-enable-prefix-caching}}\n"
+        f"        - name: ARGS\n          value: {args}\n"
+    )
+
+
+def test_an_object_is_read_by_its_kind_and_each_item_that_fits_is_a_launch(tmp_path: Path) -> None:
+    files = {
+        "objects.yaml": shuttle(member(f"--cache {MTP}"), member("--cache")),
+        "rules/frameworks/shuttle.yaml": OBJECTS,
+    }
+    found = report(tmp_path, files, "--rules", "rules")
+    assert [(i["line"], i["end_line"], i["combination"]) for i in found["launches"]] == [
+        (8, 13, "present"),
+        (14, 19, "absent"),
+    ]
+    assert [i["vllm_version"]["value"] for i in found["launches"]] == ["0.28.0", "0.28.0"]
+    assert found["launches"][0]["settings"]["model"]["value"] == HYBRID
+
+
+def test_an_object_of_another_kind_is_left_alone(tmp_path: Path) -> None:
+    files = {
+        "objects.yaml": shuttle(member(f"--cache {MTP}"), kind="Rocket"),
+        "rules/frameworks/shuttle.yaml": OBJECTS,
+    }
+    assert report(tmp_path, files, "--rules", "rules")["launches"] == []

@@ -119,13 +119,13 @@ def _unread(loader: Loader, file: Path) -> str:
     return f"{loader.project.display(file)}, which could not be read"
 
 
-def _via(tree: Value, *hops: Place) -> Value:
+def behind(tree: Value, *hops: Place) -> Value:
     """A tree with more hops, nearer to the launch than its own, behind each value."""
     data = tree.data
     if isinstance(data, dict):
-        data = {key: _via(member, *hops) for key, member in data.items()}
+        data = {key: behind(member, *hops) for key, member in data.items()}
     elif isinstance(data, list):
-        data = [_via(item, *hops) for item in data]
+        data = [behind(item, *hops) for item in data]
     return Value(data, tree.span, hops + tree.places, tree.route, tree.name)
 
 
@@ -209,7 +209,7 @@ class _Chain:
             return Inherited(Value({}), [Problem("too-large", message, parent.span)], message)
         if parent.span is None:
             return found
-        return replace(found, tree=_via(found.tree, Place(parent.span, f"inherited from {shown}")))
+        return replace(found, tree=behind(found.tree, Place(parent.span, f"inherited from {shown}")))
 
     def over(self, base: Value, over: Value, problems: list[Problem]) -> Value:
         """``over`` merged over ``base``, the sections it marks replaced."""
@@ -730,7 +730,7 @@ def _concerns_hydra(item: _Item) -> bool:
 
 def _packed(tree: Value, package: str, via: tuple[Place, ...]) -> Value:
     """A config below its package, with the hops on its way."""
-    tree = _via(tree, *via) if via else tree
+    tree = behind(tree, *via) if via else tree
     for part in reversed(package.split(".") if package else []):
         tree = Value({part: tree}, tree.span, tree.places, "key", part)
     return tree

@@ -32,6 +32,16 @@ def lookup(tree: Value, key: str | Sequence[str], env: Mapping[str, str]) -> Val
     return Lookup(tree, env).get(key)
 
 
+def _selected(items: Sequence[Value], part: str) -> tuple[str, Value | None]:
+    """The first item in which a member is so (``name=main``), as lists of named things are read, and its index."""
+    key, _, wanted = part.partition("=")
+    for number, item in enumerate(items):
+        member = item.data.get(key) if isinstance(item.data, dict) else None
+        if member is not None and member.data == wanted:
+            return str(number), item
+    return part, None
+
+
 class Lookup:
     """Looks keys up in one tree; what was resolved once is kept."""
 
@@ -80,6 +90,8 @@ class Lookup:
             elif isinstance(node.data, list) and re.fullmatch(r"-?[0-9]{1,9}", part):
                 index = int(part)
                 below = node.data[index] if -len(node.data) <= index < len(node.data) else None
+            elif isinstance(node.data, list) and "=" in part:
+                part, below = _selected(node.data, part)
             if below is None:
                 return None, path
             node, path = below, (*path, part)

@@ -27,7 +27,7 @@ def edits(resolved: Resolved, outcome: Outcome, setting: str, value: object) -> 
 
 def _located(fix: FixText, known: Setting) -> FixText:
     """A fix whose keys are told from the launch's own path (``$at``), with that path."""
-    path = ".".join(part for part in (known.named.at, known.member) if part)
+    path = ".".join(part for part in (known.named.at, *known.member) if part)
     return fix._replace(
         text=fix.text.replace("$at", path), replaces=tuple(name.replace("$at", path) for name in fix.replaces)
     )
@@ -39,7 +39,7 @@ def _written(fix: FixText, resolved: Resolved, outcome: Outcome) -> tuple[Edit, 
     slot = outcome.shown.state.settings.get(fix.setting)
     now = slot.value if slot is not None else None
     # A name with dots in it is no path of keys: only what stands there already can be changed.
-    plain = resolved.setting is not None and "." not in resolved.setting.member
+    plain = resolved.setting is not None and not any("." in part for part in resolved.setting.member)
     own = outcome.variant.own if plain else None
     if place.style == "toml":
         return tables.edit(fix, own, now, resolved.launch.span.source)

@@ -33,6 +33,8 @@ class Ref(NamedTuple):
     default: Expression | None = None
     declared: Declared | None = None
     map: dict[str, object] | None = None
+    strip: tuple[str, ...] = ()
+    """Beginnings that the program takes off a text (``hf://``)."""
 
 
 class Choice(NamedTuple):
@@ -130,6 +132,9 @@ def _step(table: Table, known: frozenset[str]) -> Step:
         raise table.error("in", f"unknown revision {', '.join(sorted(revisions - known))}")
     if operator == "emit":
         options += [(name, " ".join(table.texts(name))) for name in ("fields", "except")]
+    if operator == "argv":
+        named = table.table("flags").data
+        options.append(("flags", " ".join(f"{name}={flag}" for name, flag in named.items())))
     if operator == "mark":
         options += [("text", table.text("text")), ("field", table.text("field", ""))]
     words: tuple[tuple[str, Condition, str], ...] = ()
@@ -281,8 +286,9 @@ def _ref(table: Table, data: dict[str, object], key: str) -> Ref:
     mapping = inner.raw("map")
     if mapping is not None and not isinstance(mapping, dict):
         raise inner.error("map", "must be a mapping")
+    strip = inner.texts("strip")
     inner.done()
-    return Ref(name, default, declared, mapping)
+    return Ref(name, default, declared, mapping, strip)
 
 
 def condition(table: Table, key: str) -> Condition:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gdnlint.documents.yaml import Scalars
 
 DIALECTS = ("omegaconf_cli", "hydra", "engine_argv", "flags", "pydantic_toml", "kwargs", "none")
-INHERITANCE = ("none", "defaults_chain", "hydra_defaults", "file", "at_files")
+INHERITANCE = ("none", "defaults_chain", "hydra_defaults", "file", "at_files", "chart_values")
 
 
 class Flag(NamedTuple):
@@ -184,7 +184,7 @@ class NamedLaunch(NamedTuple):
     at: str
     """Keys below which its references start; empty: the whole configuration."""
     per: str
-    """A key whose members each make one launch."""
+    """A path below it with ``*`` for any key or item: what fits it each makes one launch."""
     when: Condition
     engine: str
     """A reference whose value names the engine; empty: the framework's."""
@@ -197,7 +197,8 @@ class NamedLaunch(NamedTuple):
     features: tuple[str, ...] = ()
     """References to a list or mapping of switches that people turn on: each is a scenario ``feature:NAME=on``."""
     pins: tuple[tuple[str, str], ...] = ()
-    """(``image`` or ``minimum``, reference): where the configuration says which release runs it."""
+    """(``image`` or ``minimum``, text with references in braces): where the configuration says which release runs
+    it."""
 
 
 class FixText(NamedTuple):
@@ -223,6 +224,16 @@ class CallForm(NamedTuple):
     positional: tuple[str, ...]
 
 
+class Manifest(NamedTuple):
+    """A kind of object in a cluster that a controller turns into a launch."""
+
+    api: str
+    """A pattern of its ``apiVersion``."""
+    kind: str
+    completes: bool
+    """Whether the controller gives a command to the containers in it that have none."""
+
+
 class Recognise(NamedTuple):
     modules: tuple[str, ...]
     scripts: tuple[str, ...]
@@ -234,6 +245,7 @@ class Recognise(NamedTuple):
     not_recipe: tuple[str, ...]
     """Keys whose presence says that the YAML file is something else."""
     calls: tuple[CallForm, ...]
+    manifests: tuple[Manifest, ...] = ()
 
 
 class Inherits(NamedTuple):
@@ -651,7 +663,14 @@ def _recognise(table: Table) -> Recognise:
         recipe=tuple(tuple(map(str, item)) for item in recipe),
         not_recipe=table.texts("not_recipe"),
         calls=calls,
+        manifests=tuple(_manifest(item) for item in table.tables("manifests")),
     )
+    table.done()
+    return found
+
+
+def _manifest(table: Table) -> Manifest:
+    found = Manifest(table.text("api"), table.text("kind"), table.flag("completes_containers"))
     table.done()
     return found
 
@@ -699,9 +718,11 @@ def _pin(table: Table) -> tuple[str, str]:
     kind = table.text("as")
     if kind not in ("image", "minimum"):
         raise table.error("as", "must be image or minimum")
-    found = kind, table.text("ref")
+    text = "{" + table.text("ref") + "}" if "ref" in table else table.text("text")
+    if not re.search(r"\{key:[^{}]+\}", text):
+        raise table.error("ref", "must be a `key:` reference, or `text` with references in braces")
     table.done()
-    return found
+    return kind, text
 
 
 def _fix_text(table: Table) -> FixText:

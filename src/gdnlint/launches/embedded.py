@@ -129,8 +129,14 @@ def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterat
                 stack.append((member, (*around, value), name, more))
             continue
         if isinstance(value.data, list):
+            plain = not any(isinstance(item.data, dict | list) for item in value.data)
+            if extra is not None and plain:
+                # One command in two lists: neither of them may hold all of its beginning.
+                if wanted.search(f"{_flat(value)} {_flat(extra)}"):
+                    yield _Site(value, extra, around, key)
+                continue
             text = _flat(value)
-            if wanted.search(text) and not any(isinstance(item.data, dict | list) for item in value.data):
+            if plain and wanted.search(text):
                 if not any(isinstance(item.data, str) and wanted.search(item.data) for item in value.data):
                     yield _Site(value, extra, around, key)
                     continue

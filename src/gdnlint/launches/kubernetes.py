@@ -1,16 +1,19 @@
-"""Launches in Kubernetes manifests: each container that starts an engine, in whatever kind of object it stands."""
+"""Launches in Kubernetes manifests: each container that starts an engine, in whatever kind of object it stands, and
+objects that a controller turns into such containers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from gdnlint.documents.yaml import Loaded
+from gdnlint.knowledge.schema import Framework, Manifest
 from gdnlint.launches import containers, scripts
 from gdnlint.launches.containers import Container
 from gdnlint.launches.context import Context
-from gdnlint.launches.model import Launch
+from gdnlint.launches.model import Insertion, Launch, Variant
 from gdnlint.launches.scalars import Scalars, block
 from gdnlint.launches.scripts import Found
 from gdnlint.source import Source
@@ -39,18 +42,60 @@ def launches(
     """The engines that an object's containers start; ``change`` is what a template does to every text."""
     directory = source.file.parent
     scalars = Scalars([loaded])
-    found = [value for value in _containers(root) if value.span is not None]
+    change = change or (lambda text: text)
+    out, theirs = _controlled(root, source, context, _Reader(scalars, change))
+    found = [value for value in _containers(root) if value.span is not None and id(value) not in theirs]
     if not found:
-        return []
+        return out
 
     def find(inner: Context) -> Iterator[Found]:
         for value in found:
             if not inner.may_read(0):
                 return
-            made = _Reader(scalars, change or (lambda text: text)).container(value)
+            made = _Reader(scalars, change).container(value)
             yield from containers.found(made, inner, directory)
 
-    return scripts.explore(find, context, directory, containers.KIND)
+    return out + scripts.explore(find, context, directory, containers.KIND)
+
+
+def objects(root: Value) -> Iterator[Value]:
+    """The objects of a document: itself, or the items of a list."""
+    items = root.at(["items"])
+    if is_manifest(root) and items is not None and isinstance(items.data, list):
+        yield from (item for item in items.data if is_manifest(item))
+    else:
+        yield root
+
+
+def _controlled(root: Value, source: Source, context: Context, reader: _Reader) -> tuple[list[Launch], set[int]]:
+    """The launches that controllers make of objects, and the containers that they complete with a command."""
+    out: list[Launch] = []
+    theirs: set[int] = set()
+    for item in objects(root):
+        controller = _controller(item, context)
+        if controller is None or item.span is None or not context.has_room(item.span.key()):
+            continue
+        framework, manifest = controller
+        span = block(item) if item is not root else item.span
+        tree = reader.filled(item)
+        variant = Variant(tree=tree, base=tree, own=item, insertion=Insertion("key", span, "yaml"))
+        out.append(Launch(span, "manifest", framework, None, source.file.parent, [variant]))
+        if manifest.completes:
+            theirs |= {id(value) for value in _containers(item) if value.at(["command"]) is None}
+    return out, theirs
+
+
+def _controller(item: Value, context: Context) -> tuple[Framework, Manifest] | None:
+    """The framework whose controller reads an object, and the kind of object that it is."""
+    assert isinstance(item.data, dict)
+    api, kind = item.data.get("apiVersion"), item.data.get("kind")
+    if api is None or kind is None or not isinstance(api.data, str):
+        return None
+    for framework in context.knowledge.frameworks:
+        for manifest in framework.recognise.manifests:
+            if kind.data == manifest.kind and fnmatchcase(api.data, manifest.api):
+                return framework, manifest
+    return None
 
 
 def _containers(root: Value) -> Iterator[Value]:
@@ -89,6 +134,23 @@ class _Reader:
             image_span=image.span if image is not None else None,
             env=env,
         )
+
+    def filled(self, value: Value, env: dict[str, Text] | None = None, key: str = "") -> Value:
+        """An object with its texts as the container sees them: templates filled in, variables in arguments expanded."""
+        if isinstance(value.data, dict):
+            given = value.data.get("env")
+            env = self.environment(value) if given is not None and isinstance(given.data, list) else env
+            return replace(value, data={name: self.filled(member, env, name) for name, member in value.data.items()})
+        if isinstance(value.data, list):
+            return replace(value, data=[self.filled(item, env, key) for item in value.data])
+        text = self.scalars.text(value) if isinstance(value.data, str) else None
+        if text is None:
+            return value
+        made = self.change(text)
+        if key in ("args", "command"):
+            made = expanded(made, env or {})
+        known = made.known
+        return value if known == value.data else replace(value, data=made if known is None else known)
 
     def environment(self, value: Value) -> dict[str, Text]:
         env: dict[str, Text] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gdnlint.configs import inherit
+from gdnlint.configs import charts, inherit
 from gdnlint.documents.yaml import load
 from gdnlint.knowledge.schema import Framework
 from gdnlint.launches.context import Context
@@ -76,6 +76,9 @@ def _recipe(source: Source, root: Value, framework: Framework, context: Context)
         search = [context.project.root / path for path in inherits.search]
         place = _config_root(source.file, search)
         found = inherit.hydra_defaults(context.loader("omegaconf"), source.file, search=search, directory=place)
+    elif inherits.style == "chart_values":
+        loader = context.loader("omegaconf")
+        found = charts.chart_values(loader, source.file, root, name=inherits.config_name, search=inherits.search)
     else:
         found = inherit.Inherited(root)
     tree = found.tree

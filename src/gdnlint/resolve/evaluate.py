@@ -19,7 +19,7 @@ from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import models, program
 from gdnlint.resolve.argv import CommandLine, Spellings, spellings_of
 from gdnlint.resolve.models import Model
-from gdnlint.resolve.program import UNREAD, State, Surroundings
+from gdnlint.resolve.program import UNREAD, Assignment, State, Surroundings
 from gdnlint.values import Hole, Text, Value
 
 APC = "enable_prefix_caching"
@@ -65,8 +65,8 @@ class Setting:
     framework: Framework
     named: NamedLaunch
     revision: str
-    member: str = ""
-    """The member of ``named.per`` that this launch is."""
+    member: tuple[str, ...] = ()
+    """The path to the member that fits ``named.per`` and that this launch is."""
     aliases: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     pinned: bool = False
@@ -171,6 +171,9 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
     )
     names.state = state
     program.run(setting.named.steps, state)
+    if state.unread and state.settings.get(SPECULATION) is None:
+        unread = Value.unknown(state.unread)
+        state.assign(SPECULATION, unread, Assignment(unread, "", f"it depends on {state.unread}"))
     _normalise(state, setting.engine)
     model = _model(state, variant, setting)
     if model.is_plain(release):
@@ -191,9 +194,9 @@ def evaluate(variant: Variant, setting: Setting, release: Release) -> Evaluation
     return evaluation
 
 
-def path_of(named: NamedLaunch, member: str) -> list[str]:
+def path_of(named: NamedLaunch, member: tuple[str, ...]) -> list[str]:
     """The keys below which a launch's references start; a member's name may hold dots."""
-    return [*(split_key(named.at) if named.at else ()), *([member] if member else ())]
+    return [*(split_key(named.at) if named.at else ()), *member]
 
 
 class Names:

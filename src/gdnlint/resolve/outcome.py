@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
 from gdnlint.configs.interpolate import lookup as lookup_key
@@ -17,7 +19,7 @@ from gdnlint.resolve import versions
 from gdnlint.resolve.evaluate import APC, Evaluation, Names, Setting, evaluate, evaluate_all, locate, path_of
 from gdnlint.resolve.versions import Pin
 from gdnlint.results import Combination
-from gdnlint.values import Text, Value
+from gdnlint.values import Piece, Text, Value
 
 WORDS: dict[Truth, Combination] = {True: "present", False: "absent", None: "undecided"}
 
@@ -102,10 +104,10 @@ def resolve(launch: Launch, knowledge: Knowledge, project: Project, settings: Se
                 yield resolved
 
 
-def _at_member(launch: Launch, named: NamedLaunch, member: str) -> Launch:
+def _at_member(launch: Launch, named: NamedLaunch, member: tuple[str, ...]) -> Launch:
     """A launch that is one of several in a file stands at its own lines of it."""
     tree = launch.variants[0].tree if launch.variants else None
-    if not member or launch.kind != "recipe" or tree is None:
+    if not member or launch.kind not in ("recipe", "manifest") or tree is None:
         return launch
     value = lookup_key(tree, path_of(named, member), {})
     if value is None or value.span is None or value.span.source is not launch.span.source:
@@ -115,16 +117,38 @@ def _at_member(launch: Launch, named: NamedLaunch, member: str) -> Launch:
     return replace(launch, span=block(value))
 
 
-def _members(named: NamedLaunch, launch: Launch) -> list[str]:
-    """The members that each make one launch; without ``per`` there is one, unnamed."""
+_MOST_MEMBERS = 200
+"""Engines of one configuration that are judged."""
+
+
+def _members(named: NamedLaunch, launch: Launch) -> list[tuple[str, ...]]:
+    """The paths to the members that each make one launch; without ``per`` there is one, unnamed."""
     if not named.per:
-        return [""]
-    found: dict[str, None] = {}
+        return [()]
+    found: dict[tuple[str, ...], None] = {}
     for variant in launch.variants:
         below = lookup_key(variant.tree, named.at, {}) if variant.tree is not None and named.at else variant.tree
-        if below is not None and isinstance(below.data, dict):
-            found.update(dict.fromkeys(name for name, value in below.data.items() if isinstance(value.data, dict)))
+        if below is not None:
+            fits = _fitting(below, tuple(named.per.split(".")), ())
+            found.update(dict.fromkeys(islice(fits, _MOST_MEMBERS)))
     return list(found)
+
+
+def _fitting(value: Value, pattern: tuple[str, ...], path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths of the mappings below a value that fit a pattern."""
+    if not pattern:
+        if isinstance(value.data, dict):
+            yield path
+        return
+    if isinstance(value.data, dict):
+        below = iter(value.data.items())
+    elif isinstance(value.data, list):
+        below = iter((str(number), item) for number, item in enumerate(value.data))
+    else:
+        return
+    for name, member in below:
+        if pattern[0] in ("*", name):
+            yield from _fitting(member, pattern[1:], (*path, name))
 
 
 def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
@@ -185,14 +209,26 @@ def _features(variant: Variant, setting: Setting) -> list[str]:
 def _pins(variant: Variant, setting: Setting) -> Iterator[VersionHint]:
     """What the configuration itself says of the release."""
     names = Names(variant, setting, setting.engine.releases[-1])
-    for kind, reference in setting.named.pins:
-        value = names.lookup(reference)
-        if value is None or value.span is None or not isinstance(value.data, str) or not value.data:
-            continue
-        if kind == "image":
-            yield VersionHint(Text.of(value.data, value.span), value.span, "image")
+    for kind, text in setting.named.pins:
+        pieces: list[Piece] = []
+        for part in re.split(r"\{(key:[^{}]+)\}", text):
+            value = names.lookup(part) if part.startswith("key:") else Value(part)
+            data = value.data if value is not None else None
+            if isinstance(data, Text):
+                pieces += data.pieces
+            elif isinstance(data, bool | int | float | str):
+                pieces.append(Piece(str(data), value.span if value is not None else None))
+            else:
+                break
         else:
-            yield VersionHint(Text.of(f"{setting.engine.package}>={value.data}"), value.span, "minimum")
+            made = Text(tuple(piece for piece in pieces if piece.content))
+            span = next((piece.span for piece in reversed(made.pieces) if piece.span is not None), None)
+            if span is None:
+                continue
+            if kind == "image":
+                yield VersionHint(made, span, "image")
+            else:
+                yield VersionHint(Text.of(f"{setting.engine.package}>={made.show()}"), span, "minimum")
 
 
 def _no_pin(engine: Engine) -> Pin:

@@ -181,7 +181,10 @@ class State:
     def evaluate(self, expression: Expression) -> Value | None:
         """An expression's value; None leaves the setting unset."""
         if isinstance(expression, Literal):
-            return _plain(expression.data)
+            value = _plain(expression.data)
+            # What a framework passes by itself is asked for, whatever the engine's default is.
+            given = self.running == "framework" and not isinstance(value.data, dict | list)
+            return replace(value, route="framework") if given else value
         if isinstance(expression, Unknown):
             return Value.unknown(expression.reason)
         if isinstance(expression, Choice):
@@ -198,6 +201,8 @@ class State:
         value = self.lookup(expression.name)
         if value is None:
             return self._default(expression)
+        if expression.strip:
+            value = _without(value, expression.strip)
         if expression.map is not None and not isinstance(value.data, dict | list | Text):
             return replace(value, data=expression.map.get(str(value.data), value.data))  # type: ignore[arg-type]
         return value
@@ -223,6 +228,10 @@ class State:
     def assign(self, name: str, value: Value | None, assignment: Assignment) -> None:
         """Give a setting (or, with dots, a member of one) a value; what stood there is lost."""
         field_name, _, rest = name.partition(".")
+        there = self.settings.get(field_name)
+        if rest and self.unread and (there is None or there.value is None):
+            # What the files do not show may set the whole mapping; one of its members alone says nothing.
+            return
         slot = self.settings.setdefault(field_name, Slot())
         if rest:
             if value is None:
@@ -240,6 +249,15 @@ class State:
                 earlier.outcome = "lost"
         slot.value = value
         slot.history.append(assignment)
+
+
+def _without(value: Value, beginnings: Sequence[str]) -> Value:
+    """A text without the first of some beginnings that it has."""
+    text = value.data.marked() if isinstance(value.data, Text) else value.data
+    size = next((len(b) for b in beginnings if isinstance(text, str) and text.startswith(b)), 0)
+    if isinstance(value.data, Text):
+        return replace(value, data=value.data.cut(size))
+    return replace(value, data=value.data[size:]) if isinstance(value.data, str) else value
 
 
 def _distinct(values: Iterable[Value]) -> tuple[Value, ...]:
@@ -417,10 +435,25 @@ def _argv(step: Step, state: State, because: tuple[Value, ...], conditional: boo
         words = words_of(value, step, state)[:_MOST_WORDS]
         if step.option("false") == "unknown":
             _leave_open(value, step, state)
-    for name, value in state.surroundings.grammar.read(words, state):
+    for name, value in state.surroundings.grammar.read(_renamed(words, step), state):
         if conditional:
             value = _undecided(value, state, name)
         state.assign(name, value, _assignment(step, value, because, conditional))
+
+
+def _renamed(words: Sequence[Word], step: Step) -> Sequence[Word]:
+    """Words with the program's own names of flags as the engine spells them."""
+    names = dict(part.partition("=")[::2] for part in step.option("flags").split())
+    if not names:
+        return words
+    out = []
+    for word in words:
+        name = word.text.marked().partition("=")[0]
+        if name in names:
+            head = Text.of(names[name], word.span)
+            word = replace(word, text=head + word.text.cut(len(name)))
+        out.append(word)
+    return out
 
 
 def _leave_open(mapping: Value, step: Step, state: State) -> None:
@@ -432,8 +465,10 @@ def _leave_open(mapping: Value, step: Step, state: State) -> None:
 
 
 def words_of(value: Value, step: Step, state: State) -> list[Word]:
-    """A mapping or list as command line words; options of the step say how booleans and mappings are written."""
+    """A mapping, list or text as command line words; options of the step say how booleans and mappings are written."""
     import json
+
+    from gdnlint.launches.scalars import split
 
     def word(text: str | Text, at: Value) -> Word:
         span = at.span or value.span
@@ -443,6 +478,8 @@ def words_of(value: Value, step: Step, state: State) -> list[Word]:
     if isinstance(value.data, list):
         items = value.data[:_MOST_WORDS]
         return [word(item.data if isinstance(item.data, Text) else str(item.plain()), item) for item in items]
+    if isinstance(value.data, str | Text) and value.span is not None:
+        return list(split(value.data if isinstance(value.data, Text) else Text.of(value.data, value.span), value.span))
     if not isinstance(value.data, dict):
         return []
     out: list[Word] = []
