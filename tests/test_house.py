@@ -36,7 +36,8 @@ def files(folder: Path) -> Iterator[Path]:
         if path.is_dir():
             if path.name not in MADE and not path.name.endswith(".egg-info"):
                 yield from files(path)
-        elif path.suffix in TEXT:
+        # In a worktree, .git is a file that says where the repository lies.
+        elif path.suffix in TEXT and path.name != ".git":
             yield path
 
 

@@ -52,7 +52,6 @@ CASES = {
 @pytest.mark.parametrize(("verdict", "text"), CASES.values(), ids=CASES)
 def test_what_the_values_come_to(tmp_path: Path, verdict: str, text: str) -> None:
     found = report(tmp_path, {"values.yaml": text})
-    assert max((item["combination"] for item in found["launches"]), default="absent", key=len) in (verdict, "absent")
     assert {item["combination"] for item in found["launches"]} - {"absent"} == {verdict} - {"absent"}
     assert ("GDN001" in rules(found)) is (verdict == "present")
 

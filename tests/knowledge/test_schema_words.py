@@ -216,7 +216,7 @@ def member(args: str, tag: str = "v0.28.0") -> str:
     return (
         f"      - url: hub://{HYBRID}\n        image: {{name: vllm/vllm-openai, tag: {tag}}}\n"
         f"        env:\n        - {{name: OTHER, value: --no-enable-prefix-caching}}\n"
-        f"        - name: ARGS\n          value: {args}\n"
+        f"        - name: ARGS\n          value: >-\n            {args}\n"
     )
 
 
@@ -227,8 +227,8 @@ def test_an_object_is_read_by_its_kind_and_each_item_that_fits_is_a_launch(tmp_p
     }
     found = report(tmp_path, files, "--rules", "rules")
     assert [(i["line"], i["end_line"], i["combination"]) for i in found["launches"]] == [
-        (8, 13, "present"),
-        (14, 19, "absent"),
+        (8, 14, "present"),
+        (15, 21, "absent"),
     ]
     assert [i["vllm_version"]["value"] for i in found["launches"]] == ["0.28.0", "0.28.0"]
     assert found["launches"][0]["settings"]["model"]["value"] == HYBRID

@@ -1,4 +1,4 @@
-"""Values files of Helm charts: what they inherit from the chart's own values.yaml, as ``helm template -f`` merges it."""
+"""Values files of Helm charts: what they inherit from the chart's own values.yaml, merged as ``helm -f`` does."""
 
 from __future__ import annotations
 
