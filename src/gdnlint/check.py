@@ -12,8 +12,8 @@ from gdnlint.knowledge.schema import Defect, Engine, Knowledge, PullRequest, Rul
 from gdnlint.resolve import describe
 from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate_all
 from gdnlint.resolve.outcome import WORDS, Outcome, Resolved
+from gdnlint.resolve.pins import Pin
 from gdnlint.resolve.program import Mark
-from gdnlint.resolve.versions import Pin
 from gdnlint.results import (
     Confidence,
     Finding,
@@ -223,7 +223,7 @@ def _case(rule: Rule, view: View) -> SeverityCase:
 
 def _confidence(rule: Rule, view: View) -> Confidence:
     order: tuple[Confidence, ...] = ("low", "medium", "high")
-    return min(rule.precision, view.outcome.shown.model.confidence, key=order.index)
+    return min(rule.precision, view.outcome.shown.model.confidence, view.outcome.pin.confidence, key=order.index)
 
 
 class _Words(dict[str, "str | _Settings"]):

@@ -120,6 +120,160 @@ PINNED: dict[str, tuple[dict[str, str], str, str]] = {
         "0.26.0",
         "Dockerfile",
     ),
+    "Dockerfile, an image in an argument": (
+        {"serve.sh": SERVE, "Dockerfile": "ARG BASE=vllm/vllm-openai:v0.28.0\nFROM ${BASE} AS run\n"},
+        "0.28.0",
+        "image tag v0.28.0 in Dockerfile",
+    ),
+    "Dockerfile, what is installed beats the base image": (
+        {"serve.sh": SERVE, "Dockerfile": "FROM vllm/vllm-openai:v0.20.0\nRUN uv pip install -U vllm==0.28.0\n"},
+        "0.28.0",
+        "Dockerfile",
+    ),
+    "Dockerfile, a variable in what is installed": (
+        {"serve.sh": SERVE, "Dockerfile": "FROM x\nARG V=0.28.0\nRUN pip install \\\n  torch vllm==${V}\n"},
+        "0.28.0",
+        "Dockerfile",
+    ),
+    "Dockerfile, requirements": (
+        {"serve.sh": SERVE, "Dockerfile": "FROM x\nRUN pip install -r r/vllm.txt\n", "r/vllm.txt": "vllm==0.28.0\n"},
+        "0.28.0",
+        "r/vllm.txt",
+    ),
+    "an environment variable": ({"serve.sh": f"VLLM_VERSION=v0.28.0 {SERVE}"}, "0.28.0", "VLLM_VERSION in serve.sh"),
+    "poetry.lock": (
+        {
+            "serve.sh": SERVE,
+            "poetry.lock": lock("0.28.0"),
+            "pyproject.toml": '[tool.poetry.dependencies]\nvllm = "*"\n',
+        },
+        "0.28.0",
+        "poetry.lock",
+    ),
+    "pixi.lock": (
+        {
+            "serve.sh": SERVE,
+            "pixi.lock": "packages:\n- pypi: https://x.org/vllm-0.28.0-cp38-abi3-linux.whl\n  name: vllm\n",
+        },
+        "0.28.0",
+        "pixi.lock",
+    ),
+    "Pipfile.lock": (
+        {
+            "serve.sh": SERVE,
+            "Pipfile.lock": '{"default": {"vllm": {"hashes": ["sha256:00"], "version": "==0.28.0"}}}',
+        },
+        "0.28.0",
+        "Pipfile.lock",
+    ),
+    "two locked, the lock's own entry says which": (
+        {
+            "serve.sh": f"uv run --extra old {SERVE}",
+            "uv.lock": lock("0.25.1", "0.28.0")
+            + '[[package]]\nname = "trainer"\nversion = "0.1"\nsource = { virtual = "." }\n'
+            "\n[package.optional-dependencies]\n"
+            'new = [\n    { name = "vllm", version = "0.28.0", source = { registry = "x" } },\n]\n'
+            'old = [\n    { name = "vllm", version = "0.25.1", source = { registry = "x" } },\n]\n',
+        },
+        "0.25.1",
+        "uv.lock",
+    ),
+    "an extra that takes another": (
+        {
+            "serve.sh": f"uv run --extra all {SERVE}",
+            "pyproject.toml": EXTRAS.replace("[project.opt", "x = 1\n[project.opt") + 'all = ["trainer[new]"]\n',
+        },
+        "0.28.0",
+        "pyproject.toml",
+    ),
+    "an extra that pip installs": (
+        {"serve.sh": f"pip install -e '.[old]'\n{SERVE}", "pyproject.toml": EXTRAS},
+        "0.25.1",
+        "pyproject.toml",
+    ),
+    "a dependency group": (
+        {
+            "serve.sh": f"uv run --group serve {SERVE}",
+            "pyproject.toml": '[dependency-groups]\nserve = ["vllm==0.28.0"]\ndev = ["vllm==0.20.0"]\n',
+        },
+        "0.28.0",
+        "pyproject.toml",
+    ),
+    "a source of uv": (
+        {
+            "serve.sh": SERVE,
+            "pyproject.toml": '[project]\ndependencies = ["vllm"]\n[tool.uv.sources]\n'
+            'vllm = { git = "https://github.com/vllm-project/vllm", tag = "v0.28.0" }\n',
+        },
+        "0.28.0",
+        "git tag v0.28.0",
+    ),
+    "Poetry's caret": (
+        {"serve.sh": SERVE, "pyproject.toml": '[tool.poetry.dependencies]\nvllm = "^0.28.0"\n'},
+        "0.28.0",
+        "pyproject.toml",
+    ),
+    "pixi.toml": (
+        {"serve.sh": SERVE, "pixi.toml": '[pypi-dependencies]\nvllm = { version = "==0.28.0", extras = ["x"] }\n'},
+        "0.28.0",
+        "pixi.toml",
+    ),
+    "an included requirements file": (
+        {"serve.sh": SERVE, "requirements.txt": "vllm\n-r reqs/gpu.txt\n", "reqs/gpu.txt": "vllm==0.28.0\n"},
+        "0.28.0",
+        "reqs/gpu.txt",
+    ),
+    "constraints": (
+        {"serve.sh": SERVE, "requirements.txt": "vllm\n", "constraints.txt": "vllm==0.28.0\n"},
+        "0.28.0",
+        "constraints.txt",
+    ),
+    "a marker of another system": (
+        {
+            "serve.sh": SERVE,
+            "requirements.txt": "vllm==0.9.2 ; sys_platform == 'darwin'\nvllm==0.28.0; sys_platform != 'darwin'\n",
+        },
+        "0.28.0",
+        "requirements.txt",
+    ),
+    "hashes": (
+        {"serve.sh": SERVE, "requirements.txt": "vllm==0.28.0 \\\n    --hash=sha256:00\n"},
+        "0.28.0",
+        "requirements.txt",
+    ),
+    "a tag in a git reference": (
+        {"serve.sh": SERVE, "requirements.txt": "vllm @ git+https://github.com/vllm-project/vllm.git@v0.28.0\n"},
+        "0.28.0",
+        "git tag v0.28.0",
+    ),
+    "a conda environment": (
+        {
+            "serve.sh": SERVE,
+            "environment.yml": "dependencies:\n  - python=3.12\n  - conda-forge::vllm=0.28.0=cuda_py312\n",
+        },
+        "0.28.0",
+        "environment.yml",
+    ),
+    "pip in a conda environment": (
+        {"serve.sh": SERVE, "environment.yml": "dependencies:\n  - pip:\n    - vllm==0.28.0\n"},
+        "0.28.0",
+        "environment.yml",
+    ),
+    "setup.cfg": (
+        {"serve.sh": SERVE, "setup.cfg": "[options]\ninstall_requires =\n  vllm==0.28.0\n"},
+        "0.28.0",
+        "setup",
+    ),
+    "a comment names the image": (
+        {"serve.sh": f"# Container: vllm/vllm-openai:v0.28.0-ubuntu2404\n{SERVE}"},
+        "0.28.0",
+        "as only a comment in serve.sh says",
+    ),
+    "a comment behind a digest": (
+        {"serve.sh": f"IMAGE=vllm/vllm-openai@sha256:{'a' * 64} # v0.28.0\n" + docker("$IMAGE")},
+        "0.28.0",
+        "as only a comment in serve.sh says",
+    ),
     "setup.py": ({"serve.sh": SERVE, "setup.py": 'setup(install_requires=["vllm==0.27.1"])\n'}, "0.27.1", "setup.py"),
     "the nearest folder upwards": (
         {"a/b/serve.sh": SERVE, "a/requirements.txt": "vllm==0.28.0\n", "requirements.txt": "vllm==0.20.0\n"},
@@ -155,6 +309,48 @@ UNKNOWN: dict[str, tuple[dict[str, str], str]] = {
         "names no vLLM release",
     ),
     "a tag that the environment decides": ({"serve.sh": docker("vllm/vllm-openai:$TAG")}, "names no vLLM release"),
+    "NVIDIA's image": (
+        {"serve.sh": docker("nvcr.io/nvidia/vllm:25.09-py3")},
+        "NVIDIA's build with versions of its own",
+    ),
+    "AMD's image": ({"serve.sh": docker("rocm/vllm:rocm7.0_vllm_0.28.0_20260901")}, "AMD's build"),
+    "a fork with its own versions": (
+        {"serve.sh": docker("quay.io/ascend/vllm-ascend:v0.28.0")},
+        "the build for Ascend with versions of its own",
+    ),
+    "an image of one's own": ({"serve.sh": docker("vllm-node:latest")}, "names no vLLM release"),
+    "a wheel of a development build": (
+        {"serve.sh": SERVE, "requirements.txt": "https://x.org/vllm-0.28.1.dev5+g0ab-cp38-abi3-linux.whl\n"},
+        "0.28.1.dev5+g0ab, which is no release",
+    ),
+    "a commit": (
+        {"serve.sh": SERVE, "requirements.txt": "vllm @ git+https://github.com/vllm-project/vllm@0123abcd\n"},
+        "the branch or commit 0123abcd, which is no release",
+    ),
+    "a tag of a fork": (
+        {"serve.sh": SERVE, "requirements.txt": "vllm @ git+https://github.com/me/vllm@v0.28.0\n"},
+        "the repository me/vllm, a fork",
+    ),
+    "a commit beside a version": (
+        {"serve.sh": SERVE, "Dockerfile": "FROM x\nARG VLLM_VERSION=0.28.0\nARG VLLM_COMMIT=0123abcd\n"},
+        "VLLM_COMMIT in Dockerfile is 0123abcd, which is no release",
+    ),
+    "a lock of a development build": (
+        {"serve.sh": SERVE, "uv.lock": lock("0.28.1.dev5+g0ab"), "requirements.txt": "vllm==0.20.0\n"},
+        "uv.lock holds vllm 0.28.1.dev5+g0ab, which is no release",
+    ),
+    "no version beside a pinned file": (
+        {"serve.sh": SERVE, "requirements.txt": "vllm\n", "requirements-old.txt": "vllm==0.20.0\n"},
+        "requirements.txt asks for vllm without a version, beside",
+    ),
+    "comments that differ": (
+        {"serve.sh": f"# vllm/vllm-openai:v0.20.0\n# vllm/vllm-openai:v0.28.0\n{SERVE}"},
+        "comments in serve.sh name several (0.20.0, 0.28.0)",
+    ),
+    "a requirements file outside": (
+        {"a/serve.sh": f"pip install -r ../../reqs.txt\n{SERVE}"},
+        "no version found",
+    ),
     "a lower bound": ({"serve.sh": SERVE, "requirements.txt": "vllm>=0.20\n"}, "vllm>=0.20, no single release"),
     "two locked versions": (
         {"serve.sh": SERVE, "uv.lock": lock("0.24.0", "0.28.0")},
@@ -221,6 +417,32 @@ def test_the_place_of_a_pin_is_related(tmp_path: Path) -> None:
     assert (place["path"], place["line"]) == ("requirements.txt", 2)
     assert place["message"] == "vLLM 0.28.0, pinned in requirements.txt"
     assert found["vllm_version"]["path"] == "requirements.txt"
+
+
+BUILDS = {
+    "before it is on": ("nightly-2026-07-20", "absent", "later than 0.25.0"),
+    "after it is on": ("nightly-20261001", "present", "later than 0.30.0"),
+    "in between": ("nightly-2026-08-20", "undecided", "later than 0.27.0"),
+}
+
+
+@pytest.mark.parametrize(("tag", "combination", "told"), BUILDS.values(), ids=BUILDS)
+def test_a_nightly_build_lies_between_the_releases_around_its_day(
+    tmp_path: Path, tag: str, combination: str, told: str
+) -> None:
+    found = launch(tmp_path, {"serve.sh": docker(f"vllm/vllm-openai:{tag}")})
+    assert (found["vllm_version"]["value"], found["combination"]) == (None, combination)
+    assert told in found["vllm_version"]["provenance"]
+
+
+def test_what_only_a_comment_says_is_said_with_low_confidence(tmp_path: Path) -> None:
+    comment = "# Container: vllm/vllm-openai:v0.28.0\n"
+    for name, files in {
+        "comment": {"serve.sh": comment + SERVE},
+        "pin": {"serve.sh": docker("vllm/vllm-openai:v0.28.0")},
+    }.items():
+        (finding,) = launch(tmp_path / name, files)["findings"]
+        assert (finding["rule"], finding["confidence"]) == ("GDN001", "low" if name == "comment" else "high")
 
 
 def test_launches_of_one_file_have_their_own_pins(tmp_path: Path) -> None:

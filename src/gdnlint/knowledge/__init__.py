@@ -198,12 +198,13 @@ def _removed(table: Table) -> tuple[str, ...]:
     return tuple(str(name.get("flag")) if isinstance(name, dict) else str(name) for name in names)
 
 
-def _release_list(table: Table) -> tuple[Release, ...]:
-    found = []
+def _release_list(table: Table) -> dict[Release, str]:
+    """Each release with the day of its upload; an empty text where that is not known."""
+    found: dict[Release, str] = {}
     for item in table.raw("releases", []):
         text = str(item.get("release", item.get("version"))) if isinstance(item, dict) else str(item)
         release = Release.parse(text)
         if release is None:
             raise table.error("releases", f"{text!r} is no release")
-        found.append(release)
-    return tuple(found)
+        found[release] = str(item.get("date") or "") if isinstance(item, dict) else ""
+    return found

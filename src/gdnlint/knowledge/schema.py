@@ -77,7 +77,12 @@ class Engine(NamedTuple):
     package: str
     images: tuple[str, ...]
     """Patterns of container images whose tag is the engine's version."""
-    forks: tuple[str, ...]
+    vendors: tuple[tuple[str, str], ...]
+    """Patterns of images that others build under versions of their own -> what they are."""
+    repository: str
+    """``owner/name`` of its source, whose tags are releases."""
+    dates: dict[Release, str]
+    """The day of each release's upload (``2026-08-26``), where it is known."""
     implies_hybrid: tuple[str, ...]
     """Settings that only mean something for hybrid models."""
 
@@ -454,8 +459,9 @@ def parse_flags(table: Table) -> dict[str, Flag]:
 
 
 def parse_engine(
-    table: Table, flags: dict[str, Flag], removed: tuple[str, ...], releases: tuple[Release, ...]
+    table: Table, flags: dict[str, Flag], removed: tuple[str, ...], releases: dict[Release, str]
 ) -> Engine:
+    """``releases``: each with the day of its upload, or with an empty text; oldest first."""
     command = table.table("command_line")
     prefixes = tuple((item.text("prefix"), parse_range(item)) for item in command.tables("negative"))
     inverse = command.table("inverse")
@@ -467,7 +473,7 @@ def parse_engine(
     engine = Engine(
         name=table.text("name"),
         title=table.text("title"),
-        releases=releases,
+        releases=tuple(releases),
         flags=flags,
         abbreviations=abbreviations,
         negative_prefixes=prefixes,
@@ -481,11 +487,19 @@ def parse_engine(
         pull_requests=tuple(_pull_request(item) for item in table.tables("pull_requests")),
         package=table.text("package"),
         images=table.texts("images"),
-        forks=table.texts("forks"),
+        vendors=tuple(_vendor(item) for item in table.tables("vendors")),
+        repository=table.text("repository", ""),
+        dates={release: day for release, day in releases.items() if day},
         implies_hybrid=table.texts("implies_hybrid"),
     )
     table.done(("schema",))
     return engine
+
+
+def _vendor(table: Table) -> tuple[str, str]:
+    found = table.text("image"), table.text("what")
+    table.done()
+    return found
 
 
 def _defect(table: Table) -> Defect:

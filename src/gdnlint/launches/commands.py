@@ -256,7 +256,9 @@ def _note_flag(
         hints.append(VersionHint(value, span, "requirement"))
     if name == "--container-image" and span is not None:
         hints.append(VersionHint(value, span, "image"))
-    if name == "--extra" and value.known:
+    if name == "--with-requirements" and span is not None:
+        hints.append(VersionHint(value, span, "requirements"))
+    if name in ("--extra", "--group", "--only-group") and value.known:
         extras.append(value.known)
 
 

@@ -36,6 +36,8 @@ class Container:
     image_span: Span | None = None
     env: Mapping[str, Text] = field(default_factory=dict)
     mounts: tuple[ModelHint, ...] = ()
+    installed: tuple[VersionHint, ...] = ()
+    """What is installed in its image, where the files say it."""
     passed: Mapping[str, str] = field(default_factory=dict)
     """Variables that are copies of ones outside -> their names there."""
 
@@ -44,9 +46,9 @@ def found(container: Container, context: Context, directory: Path) -> Iterator[F
     """The engines that a container starts in one scenario."""
     env = dict(container.env)
     env.update({name: Text.of(value) for name, value in context.env.items() if name in env})
-    hints: tuple[VersionHint, ...] = ()
+    hints = container.installed
     if container.image is not None:
-        hints = (VersionHint(container.image, container.image_span or container.span, "image"),)
+        hints = (*hints, VersionHint(container.image, container.image_span or container.span, "image"))
     command = Command(container.command, env=env, hints=hints, image=container.image, mounts=container.mounts)
     made = in_container(command, container.entrypoint, container.image, context.knowledge)
     if made is not None:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gdnlint.documents.dockerfile import Instruction, instructions
+from gdnlint.documents.shell import Script, run_script
+from gdnlint.knowledge.schema import Knowledge
 from gdnlint.launches import containers, scripts
-from gdnlint.launches.commands import mounted
+from gdnlint.launches.commands import mounted, unwrap
 from gdnlint.launches.compose import interpolate
 from gdnlint.launches.containers import Container
 from gdnlint.launches.context import Context
-from gdnlint.launches.model import Launch, ModelHint
+from gdnlint.launches.installs import installed, named_for_the_version
+from gdnlint.launches.model import Launch, ModelHint, VersionHint
 from gdnlint.launches.scalars import runs, split
 from gdnlint.launches.scripts import Found
 from gdnlint.source import Fragment, Source, Span
-from gdnlint.values import Hole, Text, Word
+from gdnlint.values import Hole, Text, Word, World
 
 _MOST_PIECES = 200
 """Pieces of a variable's value."""
+
+_MOST_PINS = 32
+"""Packages that a stage installs."""
+_LONGEST_STEP = 20_000
+"""Characters of a RUN step that is read as a script."""
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
@@ -38,6 +46,10 @@ class Stage:
     shell: tuple[str, ...] = ("/bin/sh", "-c")
     said: tuple[Span, ...] = ()
     """Its own ENTRYPOINT and CMD."""
+    installed: tuple[VersionHint, ...] = ()
+    """What its steps install, the last first."""
+    arguments: Mapping[str, Text] = field(default_factory=dict)
+    """The build's arguments at its end."""
 
 
 def launches(source: Source, context: Context) -> list[Launch]:
@@ -46,19 +58,30 @@ def launches(source: Source, context: Context) -> list[Launch]:
     directory = source.file.parent
 
     def find(inner: Context) -> Iterator[Found]:
-        for stage in _stages(parsed, inner):
+        outside = {name: Text.of(value) for name, value in inner.env.items()}
+        for stage in _stages(parsed, outside, inner.knowledge):
             if not stage.said:
                 continue
             span = Span(source, min(s.start for s in stage.said), max(s.end for s in stage.said))
             made = Container(
-                span, stage.command, stage.entrypoint, stage.image, stage.span, stage.env, mounts=stage.files
-            )
+                span, stage.command, stage.entrypoint, stage.image, stage.span, stage.env, mounts=stage.files,
+                installed=stage.installed,
+            )  # fmt: skip
             yield from containers.found(made, inner, directory)
 
     return scripts.explore(find, context, directory, containers.KIND)
 
 
-def _stages(parsed: list[Instruction], context: Context) -> Iterator[Stage]:
+def pins(source: Source, outside: Mapping[str, Text], knowledge: Knowledge) -> Iterator[list[VersionHint]]:
+    """What each stage says of the engine's release, the last stage first; ``outside``: arguments given to the build."""
+    for stage in reversed(list(_stages(list(instructions(source)), outside, knowledge))):
+        hints = [*stage.installed, VersionHint(stage.image, stage.span, "image")]
+        for engine in knowledge.engines.values():
+            hints += named_for_the_version(engine, {**stage.arguments, **stage.env})
+        yield hints
+
+
+def _stages(parsed: list[Instruction], outside: Mapping[str, Text], knowledge: Knowledge) -> Iterator[Stage]:
     arguments: dict[str, Text] = {}
     named: dict[str, Stage] = {}
     stage: Stage | None = None
@@ -67,23 +90,22 @@ def _stages(parsed: list[Instruction], context: Context) -> Iterator[Stage]:
         text = Text(tuple(runs(instruction.body)))
         if instruction.name == "ARG":
             key, value = _assigned(text)
-            outside = context.env.get(key)
             default = value if value is not None else arguments.get(key)
-            if outside is not None:
-                arguments[key] = Text.of(outside)
+            if key in outside:
+                arguments[key] = outside[key]
             elif default is not None:
                 arguments[key] = _bounded(_filled(default, arguments, stage), key)
             continue
         if instruction.name == "FROM":
             if stage is not None:
                 named[name] = stage
-                yield stage
+                yield replace(stage, arguments=dict(arguments))
             stage, name = _from(text, instruction, arguments, named)
             continue
         if stage is not None:
-            stage = _after(stage, instruction, text, arguments)
+            stage = _after(stage, instruction, text, arguments, knowledge)
     if stage is not None:
-        yield stage
+        yield replace(stage, arguments=dict(arguments))
 
 
 def _from(
@@ -98,7 +120,12 @@ def _from(
     return Stage(image, words[0].span if words else instruction.span), name.lower()
 
 
-def _after(stage: Stage, instruction: Instruction, text: Text, arguments: dict[str, Text]) -> Stage:
+def _after(
+    stage: Stage, instruction: Instruction, text: Text, arguments: dict[str, Text], knowledge: Knowledge
+) -> Stage:
+    if instruction.name == "RUN":
+        found = tuple(_installed(instruction, {**arguments, **stage.env}, knowledge))
+        return replace(stage, installed=(*found, *stage.installed)[:_MOST_PINS]) if found else stage
     if instruction.name == "ENV":
         given = {n: _bounded(v, n) for n, v in _variables(text, instruction.span, arguments, stage)}
         return replace(stage, env={**stage.env, **given})
@@ -119,6 +146,20 @@ def _after(stage: Stage, instruction: Instruction, text: Text, arguments: dict[s
     # A new entrypoint resets the command of the parent; one in shell form takes no command at all.
     kept = stage.command if stage.said and not shell else ()
     return replace(stage, entrypoint=words, command=kept, said=(*stage.said, instruction.span))
+
+
+def _installed(instruction: Instruction, variables: Mapping[str, Text], knowledge: Knowledge) -> Iterator[VersionHint]:
+    """What a RUN step installs, the last first."""
+    text = instruction.body.text
+    if len(text) > _LONGEST_STEP or not any(engine.package in text for engine in knowledge.engines.values()):
+        return
+    options = re.match(r"(?:\s*--\w[\w-]*(?:=\S*)?)*\s*", text)
+    body = instruction.body.cut(options.end() if options else 0, len(text))
+    run = run_script(Script(body), World(texts=dict(variables)))
+    for invocation in reversed(run.invocations):
+        command = unwrap(invocation.words, invocation.env, knowledge)
+        if command is not None:
+            yield from installed(command, knowledge)
 
 
 def _bounded(value: Text, name: str) -> Text:

@@ -19,7 +19,13 @@ class VersionHint:
     span: Span
     kind: str
     """``image``, ``requirement`` (a package that the command installs), ``installed`` (one that the script
-    has installed before), ``minimum`` (a requirement of the configuration)."""
+    has installed before), ``latest`` (one that it brought up to date), ``requirements`` (a file of them),
+    ``dockerfile`` (one that the image is built from), ``variable`` and ``commit`` (a variable that is named for
+    the version, for the commit that is built), ``minimum`` (a requirement of the configuration)."""
+    name: str = ""
+    """Of a variable."""
+    arguments: tuple[tuple[str, Text], ...] = ()
+    """Of a build: variables and their values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
 from gdnlint.launches.commands import Command, base_name, recognise, unwrap, unwrap_command
 from gdnlint.launches.context import CHARACTERS_OF_A_WORD, Alternative, Context, affords, alternatives
-from gdnlint.launches.installs import installed
+from gdnlint.launches.installs import extras, installed
 from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Span
@@ -183,6 +183,7 @@ def in_run(run: Run, context: Context, directory: Path) -> Iterator[Found]:
 def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[Found]:
     """The recognised commands of a run, those in strings that it hands to another shell included."""
     pins: tuple[VersionHint, ...] = ()
+    options: tuple[str, ...] = ()
     for invocation in run.invocations:
         command = unwrap(invocation.words, invocation.env, context.knowledge)
         if command is None:
@@ -190,17 +191,19 @@ def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[
         # What is installed last is there, and not in the container that a command starts.
         if command.image is None:
             pins = (*installed(command, context.knowledge), *pins)[:_MOST_PINS]
+            options = (*extras(command), *options)[:_MOST_PINS]
         for found in _in_command(command, invocation, context, directory, depth):
-            yield _after(found, pins)
+            yield _after(found, pins, options)
     if depth == 0:
         yield from _in_exports(run, context, directory)
 
 
-def _after(found: Found, pins: tuple[VersionHint, ...]) -> Found:
+def _after(found: Found, pins: tuple[VersionHint, ...], options: tuple[str, ...]) -> Found:
     """A command that runs with what its script has installed before, unless it brings a container of its own."""
-    if not pins or any(hint.kind == "image" for hint in found.command.hints):
+    command = found.command
+    if not (pins or options) or any(hint.kind == "image" for hint in command.hints):
         return found
-    return replace(found, command=replace(found.command, hints=(*found.command.hints, *pins)))
+    return replace(found, command=replace(command, hints=(*command.hints, *pins), extras=(*command.extras, *options)))
 
 
 def in_process(command: Command, span: Span, context: Context, directory: Path) -> Iterator[Found]:

@@ -13,12 +13,15 @@ from gdnlint.configs.interpolate import lookup as lookup_key
 from gdnlint.knowledge.conditions import Truth
 from gdnlint.knowledge.releases import Release, runs_of
 from gdnlint.knowledge.schema import Engine, Framework, Knowledge, NamedLaunch
+from gdnlint.launches.installs import named_for_the_version
 from gdnlint.launches.model import Launch, Variant, VersionHint
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import versions
 from gdnlint.resolve.evaluate import APC, Evaluation, Names, Setting, evaluate, evaluate_all, locate, path_of
-from gdnlint.resolve.versions import Pin
+from gdnlint.resolve.pin_files import Search
+from gdnlint.resolve.pins import Pin
 from gdnlint.results import Combination
+from gdnlint.source import Source
 from gdnlint.values import Piece, Text, Value
 
 WORDS: dict[Truth, Combination] = {True: "present", False: "absent", None: "undecided"}
@@ -161,7 +164,7 @@ def _one(launch: Launch, setting: Setting, settings: Settings) -> Resolved:
             if (variant.when or variant.guards) and settings.effort.outcomes >= MOST_OUTCOMES:
                 continue
             settings.effort.outcomes += 1
-            made[signature] = _outcome(variant, setting, settings)
+            made[signature] = _outcome(variant, setting, settings, launch.span.source)
         found = made[signature]
         if isinstance(found, str):
             notes.append(found)
@@ -235,7 +238,7 @@ def _no_pin(engine: Engine) -> Pin:
     return Pin(engine.releases, False, "no version found")
 
 
-def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome | str:
+def _outcome(variant: Variant, setting: Setting, settings: Settings, source: Source) -> Outcome | str:
     """The outcome of a variant, or why no engine of ours is launched."""
     engine = setting.engine
     newest = engine.releases[-1]
@@ -246,8 +249,9 @@ def _outcome(variant: Variant, setting: Setting, settings: Settings) -> Outcome 
     if settings.vllm_version is not None:
         pin = versions.given(engine, settings.vllm_version)
     if pin is None:
-        hints = [*variant.hints, *_pins(variant, setting)]
-        pin = versions.find(engine, setting.project, setting.directory, hints, variant.extras)
+        hints = [*variant.hints, *_pins(variant, setting), *named_for_the_version(engine, variant.env)]
+        search = Search(engine, setting.project, setting.knowledge, variant.extras)
+        pin = versions.find(search, setting.directory, hints, source)
     setting = replace(setting, pinned=pin.exact and _is_known(pin, engine))
     first = evaluate(variant, setting, pin.releases[-1])
     if not pin.exact and first.hybrid and not any(release in first.model.known for release in pin.releases):
