@@ -240,3 +240,78 @@ def test_an_object_of_another_kind_is_left_alone(tmp_path: Path) -> None:
         "rules/frameworks/shuttle.yaml": OBJECTS,
     }
     assert report(tmp_path, files, "--rules", "rules")["launches"] == []
+
+
+# A front that takes pairs, and one that is another in all but its name.
+
+PAIRS = """\
+schema: gdnlint-framework/1
+name: harness
+title: Harness
+engine: vllm
+source: me/harness@1
+recognise: {commands: [harness go]}
+dialect: flags
+positional: [model, rest]
+repeats: [set, one]
+launches:
+  engine:
+    steps:
+      - {set: {model: {ref: "key:model", strip: ["local:"]}}, source: "h.py:1"}
+      - {update: "key:rest", text: pairs, source: "h.py:2"}
+      - {update: "key:set", text: pairs, source: "h.py:3"}
+      - {update: "key:one", text: pair, source: "h.py:4"}
+"""
+
+ALIKE = """\
+schema: gdnlint-framework/1
+name: nested
+title: Nested harness
+source: me/nested@1
+like: harness
+recognise: {commands: [nested go]}
+"""
+
+DRAFT = """--one 'speculative_config={"method": "mtp", "num_speculative_tokens": 2}'"""
+
+
+def started(folder: Path, command: str) -> Any:
+    files = {"run.sh": f"{command}\n", "rules/harness.yaml": PAIRS, "rules/a_nested.yaml": ALIKE}
+    return launch(folder, files, "--rules", "rules")
+
+
+@pytest.mark.parametrize(
+    ("words", "combination"),
+    [
+        (f"local:{HYBRID} enable_prefix_caching=true,seed=1 {DRAFT}", "present"),
+        (f"{HYBRID} --set seed=1,enable_prefix_caching {DRAFT}", "present"),
+        (f"{HYBRID} --set enable_prefix_caching=true --set seed=1 {DRAFT}", "present"),
+        (f"{HYBRID} --set enable_prefix_caching=true --set enable_prefix_caching=False {DRAFT}", "absent"),
+        (f"{HYBRID} enable_prefix_caching=true --set enable_prefix_caching=no {DRAFT}", "absent"),
+        (f"{HYBRID} $MORE {DRAFT}", "undecided"),
+        (f"{HYBRID} --set enable_prefix_caching=true,$MORE {DRAFT} --one enable_prefix_caching=false", "absent"),
+    ],
+)
+@pytest.mark.parametrize("name", ["harness", "nested"])
+def test_pairs_and_words_in_front_of_flags(tmp_path: Path, name: str, words: str, combination: str) -> None:
+    found = started(tmp_path, f"{name} go {words}")
+    assert (found["framework"], found["combination"]) == (name, combination)
+    assert value(found, "model") == HYBRID
+
+
+def test_a_front_of_nothing_is_a_mistake(tmp_path: Path) -> None:
+    write(tmp_path, {"run.sh": "", "rules/nested.yaml": ALIKE})
+    with inside(tmp_path):
+        done = CliRunner().invoke(cli, ["check", "--rules", "rules", "run.sh"])
+    assert done.exit_code == 2
+    assert "rules/nested.yaml:5: like: 'harness' is no framework with steps of its own" in done.output
+
+
+def test_items_of_a_list_are_members(tmp_path: Path) -> None:
+    items = FRAMEWORK.replace('"*.rocket.model"', '"stages.*.rocket.model"').replace(
+        '    per: "*"', '    at: stages\n    per: "*"'
+    )
+    rocket = f"rocket: {{model: {HYBRID}, more: {{enable_prefix_caching: %s}}, parts: {{b: {{words: {SPEC}}}}}}}"
+    files = {"a.yaml": "stages:\n" + "".join(f"  - {rocket % on}\n" for on in ("false", "true")), "rules/r.yaml": items}
+    found = report(tmp_path, files, "--rules", "rules")
+    assert [(item["line"], item["combination"]) for item in found["launches"]] == [(2, "absent"), (3, "present")]

@@ -62,6 +62,8 @@ class _Collected:
         self.releases: dict[Path, Table] = {}
         self.others: list[schema.OtherEngine] = []
         self.frameworks: dict[str, schema.Framework] = {}
+        self.alike: list[Table] = []
+        self.written: dict[str, Table] = {}
         self.families: dict[str, schema.Family] = {}
         self.rules: dict[str, schema.Rule] = {}
         self.wrappers: dict[str, list[schema.Wrapper]] = {}
@@ -115,8 +117,22 @@ class _Collected:
         self.others.append(schema.parse_other_engine(table))
 
     def _framework(self, table: Table) -> None:
+        if "like" in table:
+            self.alike.append(table)
+            return
         found = schema.parse_framework(table)
         self.frameworks[found.name] = found
+        self.written[found.name] = table
+
+    def _add_alike(self) -> None:
+        """Frameworks that are another one behind a front of their own: what they do not say is as there."""
+        for table in self.alike:
+            base = self.written.get(table.text("like"))
+            if base is None:
+                raise table.error("like", f"{table.text('like')!r} is no framework with steps of its own")
+            data = {**base.data, **{key: value for key, value in table.data.items() if key != "like"}}
+            found = schema.parse_framework(Table(data, table.path, checked=table.checked))
+            self.frameworks[found.name] = found
 
     def _family(self, table: Table) -> None:
         found = schema.parse_family(table)
@@ -156,6 +172,7 @@ class _Collected:
             yield from map(_literal, other.modules)
 
     def finish(self) -> Knowledge:
+        self._add_alike()
         engines = {}
         for table in self.engines:
             flags, releases = self.flags.get(table.path.parent), self.releases.get(table.path.parent)

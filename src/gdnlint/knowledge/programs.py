@@ -92,14 +92,14 @@ class Step(NamedTuple):
 OPERATORS: dict[str, dict[str, tuple[str, ...]]] = {
     "set": {},
     "fill": {},
-    "update": {"null": ("keep", "drop"), "duplicate": ("override", "refuse")},
+    "update": {"null": ("keep", "drop"), "duplicate": ("override", "refuse"), "text": ("json", "pairs", "pair")},
     "under": {"null": ("keep", "drop")},
     "argv": {
         "true": ("flag",), "false": ("omit", "negative", "unknown"), "null": ("omit",), "mapping": ("json", "text"),
     },
     "emit": {
         "true": ("flag",), "false": ("omit", "negative", "keep"), "null": ("omit", "keep"),
-        "absent": ("omit", "negative"),
+        "absent": ("omit", "negative"), "mapping": ("keep", "text"),
     },
     "propagate": {"conflict": ("keep", "refuse")},
     "refuse": {},

@@ -276,6 +276,10 @@ class Framework(NamedTuple):
     """What a leading ``+`` of an override does: ``operator``, ``refuse`` or ``key``."""
     negative: str
     """What makes a flag of the program false, before the last part of its name (``no_``); empty: nothing."""
+    positional: tuple[str, ...]
+    """Of flags: the keys that the words in front of all flags are."""
+    repeats: tuple[str, ...]
+    """Of flags: the keys of which every flag counts."""
     inherits: Inherits
     revisions: tuple[Revision, ...]
     switches: tuple[tuple[str, str], ...]
@@ -788,6 +792,8 @@ def parse_framework(table: Table) -> Framework:
         scalars=_scalars(table),
         plus=table.text("plus", "operator"),
         negative=table.text("negative", ""),
+        positional=table.texts("positional"),
+        repeats=table.texts("repeats"),
         inherits=_inherits(table.table("inherits")),
         revisions=tuple(revisions),
         switches=tuple(switches),

@@ -352,14 +352,17 @@ def recognise(command: Command, knowledge: Knowledge) -> Framework | OtherEngine
             return other
     texts = [word.text.marked().lstrip("+~") for word in command.words[1:]]
     scored = [(sum(_has_key(text, f.recognise.keys) for text in texts), f) for f in knowledge.frameworks]
-    best = max(scored, key=lambda pair: pair[0], default=None)
+    # Of two that know the same words, the one whose program it is; else the one that has fewer words of its own.
+    best = max(scored, key=lambda pair: (pair[0], _runs(command, pair[1]), -len(pair[1].recognise.keys)), default=None)
     if best is not None and best[0]:
         return best[1]
-    for framework in knowledge.frameworks:
-        recognised = framework.recognise
-        if _globs(command.entry, recognised.modules if command.is_module else recognised.scripts):
-            return framework
-    return None
+    return next((framework for framework in knowledge.frameworks if _runs(command, framework)), None)
+
+
+def _runs(command: Command, framework: Framework) -> bool:
+    """Whether the module or script of a command is one of the framework's."""
+    recognised = framework.recognise
+    return _globs(command.entry, recognised.modules if command.is_module else recognised.scripts)
 
 
 def _starts_with(command: Command, prefix: tuple[str, ...]) -> bool:

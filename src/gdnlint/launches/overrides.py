@@ -79,7 +79,14 @@ def _flags(framework: Framework, command: Command, context: Context, directory: 
     words = command.words[1 if at_files else command_length(framework, command) :]
     base = _base(framework, command, words, context, directory)
     merges = framework.dialect == "pydantic_toml"
-    applied = flag_words.apply(base.tree, base.words, negative=framework.negative, merges=merges)
+    applied = flag_words.apply(
+        base.tree,
+        base.words,
+        negative=framework.negative,
+        merges=merges,
+        positional=framework.positional if base.words == tuple(words) else (),
+        repeats=framework.repeats,
+    )
     context.report(applied.problems)
     subcommand = " ".join(word.text.marked() for word in command.words[: command_length(framework, command)])
     return Variant(

@@ -46,14 +46,16 @@ def recognise(root: Value, context: Context, toml: bool = False) -> Framework | 
 
 
 def _has(root: Value, key: str) -> bool:
-    """Whether a dotted key is there; a key that holds dots itself counts too. A part ``*`` is any key."""
+    """Whether a dotted key is there; a key that holds dots itself counts too. A part ``*`` is any key, or any
+    item of a list."""
     if isinstance(root.data, dict) and key in root.data:
         return True
     head, star, rest = key.partition("*.")
     if not star:
         return root.at(key.split(".")) is not None
     above = root.at(head.rstrip(".").split(".")) if head else root
-    members = above.data.values() if above is not None and isinstance(above.data, dict) else ()
+    data = above.data if above is not None else None
+    members = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
     return any(_has(member, rest) for member in members)
 
 

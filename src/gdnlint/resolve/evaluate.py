@@ -219,10 +219,22 @@ class Names:
         tree, unknown = self.variant.tree, self.variant.unknown_keys
         if tree is None:
             return None
+        if "/" in name[1:] and self.setting.framework.dialect == "hydra":
+            return self._chosen(name)
         above = path_of(self.setting.named, self.setting.member)
         path = name[1:] if name.startswith("/") else [*above, *split_key(name)]
+        path = [] if name == "/" else path
         found = lookup_key(tree, path, self.env)
         return replace(Value.unknown(unknown), route=UNREAD) if found is None and unknown else found
+
+    def _chosen(self, group: str) -> Value | None:
+        """What the command line chooses in a config group that is not in the project (``group/of=choice``)."""
+        words = (w for w in self.variant.words if w.text.marked().lstrip("+").startswith(f"{group}="))
+        word = next(words, None)
+        if word is None:
+            return None
+        text = word.text.cut(word.text.marked().index("=") + 1)
+        return Value(text if text.known is None else text.known, word.span, text.places, "override", group)
 
     def environment(self, name: str) -> Value | None:
         text = self.variant.env.get(name)

@@ -366,7 +366,7 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
     value = _evaluated(step.operand, state) if step.operand is not None else None
     if value is None or value.data is None:
         return
-    value = _as_mapping(value)
+    value = _as_mapping(value) if step.option("text") == "json" else _pairs(value, step, state)
     if isinstance(value.data, Text):
         state.hide(_reason(value, "a mapping that the files do not show"), step.source)
     if not isinstance(value.data, dict):
@@ -388,6 +388,40 @@ def _update(step: Step, state: State, because: tuple[Value, ...], conditional: b
         if conditional:
             member = _undecided(member, state, name)
         state.assign(name, member, _assignment(step, member, because, conditional))
+
+
+def _pairs(value: Value, step: Step, state: State) -> Value:
+    """``a=1,b=2`` (``pairs``) or ``a=1`` (``pair``), or a list of such texts, as the mapping.
+
+    A name without a value is true. A comma ends a pair even in braces; a whole text in braces is the JSON it holds.
+    """
+    data: dict[str, Value] = {}
+    for given in value.data if isinstance(value.data, list) else [value]:
+        item = _as_mapping(given)
+        if isinstance(item.data, dict):
+            data.update(item.data)
+        elif isinstance(item.data, str | Text):
+            text = item.data if isinstance(item.data, Text) else Text.of(item.data, item.span)
+            data.update(_pairs_of(text, item, step, state))
+    return replace(value, data=data)
+
+
+def _pairs_of(text: Text, item: Value, step: Step, state: State) -> Iterator[tuple[str, Value]]:
+    from gdnlint.documents.yaml import resolve_scalar
+
+    at = 0
+    marked = text.marked()
+    for part in marked.split(",") if step.option("text") == "pairs" else [marked]:
+        name, equals, _ = part.partition("=")
+        given = text.cut(at + len(name) + len(equals), at + len(part))
+        named = text.cut(at, at + len(name))
+        at += len(part) + 1
+        if named.known is None:
+            state.hide(_reason(Value(named), "words that the files do not show"), step.source)
+        elif name.strip():
+            known = given.known
+            data = True if not equals else given if known is None else resolve_scalar(known, "pyyaml")
+            yield name.strip(), _as_mapping(Value(data, item.span, item.places, item.route, name.strip()))
 
 
 def _is_key(expression: Expression | None) -> bool:
@@ -528,6 +562,9 @@ def _emit(step: Step, state: State, because: tuple[Value, ...], conditional: boo
                 state.refuse(f"--{name} takes no value: unrecognized arguments: {data}", value, "engine")
         elif data is None and slot is not None and step.option("null") == "omit":
             slot.value = None
+        elif isinstance(data, dict) and value is not None and value.span and step.option("mapping") == "text":
+            # Written in one piece; what flags of its members (`--a.b`) are made of stands nowhere as a whole.
+            state.assign(name, replace(value, data=str(value.plain())), _assignment(step, value, because, conditional))
 
 
 def _drop(slot: Slot) -> None:

@@ -21,14 +21,26 @@ _FLAG = re.compile(r"--?[A-Za-z]")
 _NONE = frozenset({"None", "none"})
 
 
-def apply(tree: Value, words: Sequence[Word], *, negative: str = "", merges: bool = False) -> Applied:
+def apply(
+    tree: Value,
+    words: Sequence[Word],
+    *,
+    negative: str = "",
+    merges: bool = False,
+    positional: Sequence[str] = (),
+    repeats: Sequence[str] = (),
+) -> Applied:
     """``tree`` with the flags of ``words``.
 
     ``negative`` is what stands before the last part of a key that a flag makes false (``no_``); without it such a flag
-    is a key like others. ``merges``: a mapping is merged into the one that is there.
+    is a key like others. ``merges``: a mapping is merged into the one that is there. ``positional`` names
+    the words in front of all flags; ``repeats`` are keys of which every flag counts, as the items of a list.
     """
     applied = Applied(tree)
     at = 0
+    while at < min(len(words), len(positional)) and not words[at].spread and not _is_flag(words[at]):
+        applied.tree = update(applied.tree, [positional[at]], _value(words[at], [words[at]], "", True), None)
+        at += 1
     while at < len(words):
         word = words[at]
         at += 1
@@ -54,23 +66,31 @@ def apply(tree: Value, words: Sequence[Word], *, negative: str = "", merges: boo
             # It may hold this flag's value, more of its values, or flags of its own.
             applied.unknown += tuple(open_end.text.holes[:1]) or (Hole("words that the files do not show"),)
             values = [value for value in values if not value.spread] or [replace(open_end, spread=False)]
-        _set(applied, name, word, values, negative, merges)
+        _set(applied, name, word, values, negative, merges, repeats)
     applied.unknown = tuple(dict.fromkeys(applied.unknown))
     return applied
 
 
-def _set(applied: Applied, name: str, word: Word, values: list[Word], negative: str, merges: bool) -> None:
+def _set(
+    applied: Applied, name: str, word: Word, values: list[Word], negative: str, merges: bool, repeats: Sequence[str]
+) -> None:
     key = name.lstrip("-").replace("-", "_")
     path = key.split(".")
     off = bool(negative) and not values and path[-1].startswith(negative)
     if off:
         path[-1] = path[-1][len(negative) :]
     made = _value(word, values, name, not off)
+    if key in repeats and (before := applied.tree.at(path)) is not None:
+        made = replace(made, data=[*_items(before), *_items(made)])
     try:
         base = applied.tree if merges else _without_mapping(applied.tree, path)
         applied.tree = update(base, path, made, made.span)
     except Refused as error:
         applied.problems.append(Problem("override", f"{name}: {error}", word.span))
+
+
+def _items(value: Value) -> list[Value]:
+    return value.data if isinstance(value.data, list) else [value]
 
 
 def _without_mapping(tree: Value, path: list[str]) -> Value:
