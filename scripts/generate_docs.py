@@ -258,7 +258,7 @@ def rules_table(known: Knowledge, folder: str) -> str:
 
 
 def reads_table(known: Knowledge) -> str:
-    kinds = (f"{TITLES.get(kind.name, kind.name)} ({_codes(kind.suffixes)})" for kind in KINDS)
+    kinds = (f"{TITLES.get(kind.name, kind.name)} ({_codes((*kind.suffixes, *kind.names))})" for kind in KINDS)
     frameworks = (item.title for item in sorted(known.frameworks, key=lambda item: item.title.lower()))
     families = sorted((family.title for family in known.families if family.hybrid), key=str.lower)
     engine = next(iter(known.engines.values()))
@@ -280,6 +280,7 @@ TITLES = {
     "dockerfile": "Dockerfiles",
     "toml": "TOML",
     "markdown": "Markdown",
+    "unit": "systemd units and container units of Podman",
 }
 
 TABLES: dict[str, Callable[[Knowledge], str]] = {

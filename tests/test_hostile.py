@@ -265,6 +265,12 @@ BOMBS: dict[str, dict[str, str]] = {
         "requirements.txt": "vllm[" * 20_000 + "\nvllm==0." + "9" * 5_000 + "\nvllm==0.1.post1.*\nvllm" + ">=1," * 50_000 + "\n",
         "uv.lock": "".join(f'name = "vllm"\nversion = "0.{i}.0"\n' for i in range(20_000)),
         "a.Dockerfile": "\n" * 100_000 + "vllm\n",
+        "words.service": "[Service]\nExecStart=" + SERVE + "--x y " * 10_000 + "\n",
+        "lines.service": "[Service]\nExecStart=" + SERVE + "\\\n" * 20_000 + "\nEnvironment=\\x4 \\u12 'a\n",
+        "many.service": "[Service]\n" + f"ExecStart={SERVE} --x $A ${{A}} %i ; {SERVE}\n" * 1_500,
+        "variables.service": "[Service]\n" + doubled(900, "Environment=A{i}=x%%%h\n") + f"ExecStart={SERVE} " + "$A7 " * 4_000 + "\n",
+        "loop.service": "[Service]\nExecStart=/x/loop.service\nExecStart=/x/again\n",
+        "again": f"#!/bin/sh\n{SERVE}\nsource ./again\n",
     },
 }  # fmt: skip
 

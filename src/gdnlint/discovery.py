@@ -40,7 +40,8 @@ class Kind:
     suffixes: tuple[str, ...]
     """Of the name, in lower case."""
     names: tuple[str, ...] = ()
-    """Patterns of whole names (``fnmatch``), in lower case. They beat suffixes."""
+    """Patterns of whole names (``fnmatch``), in lower case; with a folder where it tells the kind. They beat
+    suffixes."""
     shebang: re.Pattern[bytes] | None = None
     """Of the first line, for files without a suffix."""
     content: re.Pattern[bytes] | None = None
@@ -70,6 +71,7 @@ KINDS = (
     Kind("dockerfile", (".dockerfile",), ("dockerfile", "dockerfile.*", "containerfile", "containerfile.*")),
     Kind("toml", (".toml",)),
     Kind("markdown", (".md", ".mdx", ".markdown")),
+    Kind("unit", (".service", ".container"), ("*.service.d/*.conf", "*.container.d/*.conf")),
 )
 """A new kind is a row. The first that says yes is taken."""
 
@@ -140,11 +142,12 @@ def discover(paths: Iterable[Path], project_root: Path) -> Discovered:
     return result
 
 
-def kind_of_name(name: str) -> str:
-    """The kind that a file's name tells, or an empty string."""
-    lower = name.lower()
+def kind_of_name(path: str) -> str:
+    """The kind that a file's name and the folder it lies in tell, or an empty string."""
+    folder, _, lower = path.lower().rpartition("/")
+    below = f"{folder.rpartition('/')[2]}/{lower}"
     for kind in KINDS:
-        if any(_fits(lower, pattern) for pattern in kind.names):
+        if any(_fits(below if "/" in pattern else lower, pattern) for pattern in kind.names):
             return kind.name
     suffix = os.path.splitext(lower)[1]
     return next((kind.name for kind in KINDS if suffix in kind.suffixes), "")
@@ -189,7 +192,7 @@ def _named(absolute: str, problems: list[Problem]) -> Iterator[_Entry]:
     if not stat.S_ISREG(os.stat(absolute).st_mode):
         problems.append(Problem("unreadable", f"{display} is not a regular file; it was not read", path=display))
         return
-    kind = kind_of_name(os.path.basename(absolute))
+    kind = kind_of_name(absolute)
     if not kind and os.path.splitext(absolute)[1].lower() not in FOREIGN:
         data = _beginning(absolute)
         kind = kind_of_shebang(data) or kind_of_content(data)
@@ -208,7 +211,7 @@ def _folder(absolute: str, root: str) -> Iterator[_Entry]:
     listed = _listed(absolute)
     for relative, link in _walked(absolute) if listed is None else listed:
         path = f"{absolute}/{relative}"
-        kind = kind_of_name(relative.rpartition("/")[2]) or kind_of_shebang(_beginning(path))
+        kind = kind_of_name(f"{base}/{relative}") or kind_of_shebang(_beginning(path))
         if not kind:
             continue
         target = os.path.realpath(path) if link else f"{real}/{relative}"
@@ -261,8 +264,7 @@ def _listed(folder: str) -> list[tuple[str, bool]] | None:
 
 def _may_be_of_interest(name: str) -> bool:
     """Whether a name tells a kind, or tells nothing so that the content has to."""
-    base = name.rpartition("/")[2]
-    return "." not in base or bool(kind_of_name(base))
+    return "." not in name.rpartition("/")[2] or bool(kind_of_name(name))
 
 
 def _in_checkout(folder: str) -> bool:
@@ -323,7 +325,7 @@ def _walk(
                 yield from _walk(folder, f"{path}/", ignores, depth + 1)
             continue
         link = entry.is_symlink()
-        if (link or entry.is_file()) and _may_be_of_interest(entry.name) and not _ignored(path, ignores):
+        if (link or entry.is_file()) and _may_be_of_interest(path) and not _ignored(path, ignores):
             yield path, link
 
 

@@ -201,6 +201,12 @@ def _dockerfile(source: Source, context: Context) -> list[Launch]:
     return dockerfile.launches(source, context)
 
 
+def _unit(source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import unit
+
+    return unit.launches(source, context)
+
+
 _FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
     "shell": _shell,
     "yaml": _yaml,
@@ -208,6 +214,7 @@ _FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
     "markdown": _markdown,
     "toml": _toml,
     "dockerfile": _dockerfile,
+    "unit": _unit,
 }
 
 

@@ -21,8 +21,9 @@ _DEEPEST = 8
 
 
 def may_launch(source: Source, kind: str, words: Sequence[str], project: Project) -> bool:
-    """Whether a text holds one of ``words``, or is a script that sources a file of the project which does."""
-    if any(word in source.text for word in words):
+    """Whether a text holds one of ``words``, is a script that sources a file of the project which does, or a unit."""
+    if any(word in source.text for word in words) or kind == "unit":
+        # A unit is short, and the script that it starts has a name of its own.
         return True
     return kind == "shell" and _sources_one(source, words, project, 0)
 

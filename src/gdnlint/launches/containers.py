@@ -19,7 +19,7 @@ from gdnlint.values import Text, Word, World
 
 KIND = "container"
 
-_SCRIPT = re.compile(r"(?:\.(?:sh|bash)|/[^./]+|^[^./]+)$")
+SCRIPT = re.compile(r"(?:\.(?:sh|bash)|/[^./]+|^[^./]+)$")
 """Names of files that a shell may read."""
 
 
@@ -62,8 +62,12 @@ def _in_file(made: Command, container: Container, context: Context, directory: P
     command = unwrap_command(made, context.knowledge)
     name = command.words[0].known if command is not None and command.words and not command.entry else None
     path = _file(name, container.mounts, directory, context) if name else None
-    if command is None or path is None:
-        return
+    if command is not None and path is not None:
+        yield from in_file(path, command, container.span, context)
+
+
+def in_file(path: Path, command: Command, span: Span, context: Context) -> Iterator[Found]:
+    """The engines that a script of the project starts where a process runs it with these words and this environment."""
     try:
         source = context.project.source(path)
     except Unreadable as error:
@@ -88,12 +92,12 @@ def _in_file(made: Command, container: Container, context: Context, directory: P
             hints=one.command.hints + command.hints,
             mounts=one.command.mounts + command.mounts,
         )
-        yield replace(one, command=kept, span=container.span)
+        yield replace(one, command=kept, span=span)
 
 
 def _file(name: str, mounts: Sequence[ModelHint], directory: Path, context: Context) -> Path | None:
     """The script in the project that a path in a container is: mounted or copied there, or named by itself."""
-    if "\0" in name or not _SCRIPT.search(name):
+    if "\0" in name or not SCRIPT.search(name):
         return None
     for hint in mounts:
         known = hint.text.known

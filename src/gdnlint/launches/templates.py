@@ -31,14 +31,14 @@ def filled(text: Text, default: Default | None = None) -> Text:
     marked = text.marked()
     if "{{" not in marked and "{%" not in marked and "{#" not in marked and not is_format(marked):
         return text
-    text = _replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()), "}}")
+    text = replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()), "}}")
     if is_format(text.marked()):
         return _formatted(text, default)
     for pattern, end in ((_COMMENT, "#}"), (_STATEMENT, "%}")):
-        text = _replaced(text, pattern, lambda _: _hole("what the template leaves in or out"), end)
+        text = replaced(text, pattern, lambda _: _hole("what the template leaves in or out"), end)
     if re.search(r"\{\{\s*\\?[\"']", text.marked()):
         return _formatted(text, default)
-    return _replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default), "}}")
+    return replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default), "}}")
 
 
 def _looked_up(inner: str, default: Default | None) -> Text:
@@ -68,13 +68,13 @@ def without_placeholders(text: Text) -> Text:
     """``<NAME>``, ``[OPTIONS]`` and ``...`` as holes: examples leave them to the reader."""
     marked = text.marked()
     if "<" in marked:
-        text = _replaced(
+        text = replaced(
             text, _PLACEHOLDER, lambda name: _hole(f"what <{_short(name)}> stands for in the example", name)
         )
     if "[" in marked:
-        text = _replaced(text, _OPTIONAL, lambda name: _hole(f"what [{_short(name)}] stands for in the example"))
+        text = replaced(text, _OPTIONAL, lambda name: _hole(f"what [{_short(name)}] stands for in the example"))
     if "..." in marked or "\u2026" in marked:
-        text = _replaced(text, _DOTS, lambda _: _hole("what ... stands for in the example"))
+        text = replaced(text, _DOTS, lambda _: _hole("what ... stands for in the example"))
     return text
 
 
@@ -103,7 +103,7 @@ def _place(text: Text) -> Span | None:
     return Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start)) if spans else None
 
 
-def _replaced(text: Text, pattern: re.Pattern[str], make: Callable[[str], Text], end: str = "") -> Text:
+def replaced(text: Text, pattern: re.Pattern[str], make: Callable[[str], Text], end: str = "") -> Text:
     """Every match replaced by what its first group makes; the place of the match stays.
 
     ``end`` is how every match ends: behind the last one there is nothing to look for (what opens again and again
