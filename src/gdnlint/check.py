@@ -9,9 +9,11 @@ from gdnlint import fixes
 from gdnlint.knowledge.conditions import Truth
 from gdnlint.knowledge.releases import Release
 from gdnlint.knowledge.schema import Defect, Engine, Knowledge, PullRequest, Rule, SeverityCase
+from gdnlint.launches.model import ModelHint
 from gdnlint.resolve import describe
 from gdnlint.resolve.evaluate import APC, SPECULATION, evaluate_all
 from gdnlint.resolve.outcome import WORDS, Outcome, Resolved
+from gdnlint.resolve.patches import patches
 from gdnlint.resolve.pins import Pin
 from gdnlint.resolve.program import Mark
 from gdnlint.results import (
@@ -58,6 +60,14 @@ class View:
             return Value(self.mark.field if name == "field" else self.mark.name == name)
         return self.outcome.shown.state.lookup(reference)
 
+    def patches(self, applied: bool) -> list[ModelHint]:
+        """The mounts that change the engine, or those that are there to change it and that nothing here uses."""
+        setting = self.resolved.setting
+        if setting is None:
+            return []
+        found = patches(self.resolved.launch, self.outcome.variant, setting.engine)
+        return [patch.mount for patch in found if patch.applied is applied]
+
     def _launch(self, name: str) -> Value | None:
         shown = self.outcome.shown
         if name in ("hybrid", "speculation", "prefix_caching"):
@@ -74,6 +84,7 @@ class View:
                 d.corrupts for e in self.outcome.evaluations if e.combination for d in e.defects
             ),
             "flips": flips(self.resolved, self.outcome) if name == "flips" else False,
+            "unused_patch": bool(self.patches(applied=False)) if name == "unused_patch" else False,
         }
         return Value(facts[name]) if name in facts else None  # type: ignore[arg-type]
 
@@ -137,7 +148,7 @@ def launch_result(resolved: Resolved, number: int) -> LaunchResult:
     note = resolved.note or (f"later words may change this: it depends on {open_reason}" if open_reason else "")
     return LaunchResult(
         identity, span, resolved.launch.kind, engine, framework.name if framework else "", resolved.combination,
-        describe.ingredients(outcome), describe.version(outcome), describe.settings(resolved, outcome),
+        describe.ingredients(outcome), describe.version(resolved, outcome), describe.settings(resolved, outcome),
         resolved.decided_by, refused_everywhere(outcome), note, scenarios,
     )  # fmt: skip
 
@@ -223,7 +234,10 @@ def _case(rule: Rule, view: View) -> SeverityCase:
 
 def _confidence(rule: Rule, view: View) -> Confidence:
     order: tuple[Confidence, ...] = ("low", "medium", "high")
-    return min(rule.precision, view.outcome.shown.model.confidence, view.outcome.pin.confidence, key=order.index)
+    # What a changed engine does, its release does not tell.
+    changed: Confidence = "medium" if view.patches(applied=True) else "high"
+    model, pin = view.outcome.shown.model.confidence, view.outcome.pin.confidence
+    return min(rule.precision, model, pin, changed, key=order.index)
 
 
 class _Words(dict[str, "str | _Settings"]):
@@ -277,6 +291,7 @@ def _words(view: View, named: dict[str, Ingredient]) -> _Words:
         value=describe.show(mark.value) if mark else "",
         other=describe.show(mark.other) if mark else "",
         decided_by=view.resolved.decided_by,
+        patch=describe.mounts(view.patches(applied=False)),
     )
 
 
@@ -332,6 +347,8 @@ def _places_of(anchor: str, view: View, named: dict[str, Ingredient]) -> Iterato
         yield from describe.places(value, "this one wins" if name == "winner" else label)
     elif kind == "refused":
         yield from describe.places(view.outcome.shown.state.refused_at, "refused")
+    elif kind == "patch":
+        yield from ((mount.span, "nothing in this launch uses it") for mount in view.patches(applied=False))
 
 
 def _related(rule: Rule, view: View, named: dict[str, Ingredient], primary: Span) -> list[Related]:
@@ -366,6 +383,8 @@ def _notes(rule: Rule, view: View, words: _Words) -> Iterator[str]:
             yield f"The version: {words['version']}, {words['pin']}."
         elif note == "defects" and setting is not None:
             yield from _defect_notes(view.outcome, setting.engine)
+        elif note == "patches" and setting is not None:
+            yield from _patch_notes(view, setting.engine)
         elif note == "pull_requests" and setting is not None:
             yield _pull_request_note(view.outcome, setting.engine)
         else:
@@ -379,6 +398,15 @@ def _notes(rule: Rule, view: View, words: _Words) -> Iterator[str]:
     for name, value in state.facts.items():
         if name in state.facts_used and value.route == "assumed":
             yield f"Assumed: {value.name}."
+
+
+def _patch_notes(view: View, engine: Engine) -> Iterator[str]:
+    applied = view.patches(applied=True)
+    if applied:
+        yield (
+            f"{engine.title} is changed here: {describe.mounts(applied)}. Defects of its release may be gone, and the "
+            "files do not say which."
+        )
 
 
 def _ingredient_notes(view: View) -> Iterator[str]:

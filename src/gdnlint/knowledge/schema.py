@@ -83,6 +83,10 @@ class Engine(NamedTuple):
     """``owner/name`` of its source, whose tags are releases."""
     dates: dict[Release, str]
     """The day of each release's upload (``2026-08-26``), where it is known."""
+    patch_words: tuple[str, ...]
+    """Words in the path of what people mount to change the engine (``patch``)."""
+    patch_suffixes: tuple[str, ...]
+    """Suffixes of files that can change it (``.py``)."""
     implies_hybrid: tuple[str, ...]
     """Settings that only mean something for hybrid models."""
 
@@ -474,6 +478,7 @@ def parse_engine(
     positional, config_flag = command.text("positional", ""), command.text("config_flag", "")
     abbreviations = command.flag("abbreviations")
     command.done()
+    patches = table.table("patches")
     engine = Engine(
         name=table.text("name"),
         title=table.text("title"),
@@ -494,6 +499,8 @@ def parse_engine(
         vendors=tuple(_vendor(item) for item in table.tables("vendors")),
         repository=table.text("repository", ""),
         dates={release: day for release, day in releases.items() if day},
+        patch_words=patches.texts("words"),
+        patch_suffixes=patches.texts("suffixes"),
         implies_hybrid=table.texts("implies_hybrid"),
     )
     table.done(("schema",))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from gdnlint.launches.model import ModelHint
 from gdnlint.resolve.evaluate import APC, SPECULATION, Evaluation
 from gdnlint.resolve.outcome import Outcome, Resolved, over_releases
+from gdnlint.resolve.patches import patches
 from gdnlint.resolve.program import Assignment, Slot
 from gdnlint.results import Ingredient, Setting, State, Step, Version
 from gdnlint.source import Span
@@ -123,8 +125,21 @@ def _setting(slot: Slot, values: list[Value | None]) -> Setting:
     return Setting(slot.value.plain() if slot.value is not None else None, "known", provenance)
 
 
-def version(outcome: Outcome) -> Version:
-    return Version(outcome.pin.value, outcome.pin.text, outcome.pin.span)
+def version(resolved: Resolved, outcome: Outcome) -> Version:
+    """The release, where it is pinned, and what is laid over it."""
+    found = patches(resolved.launch, outcome.variant, resolved.setting.engine) if resolved.setting else ()
+    changed = mounts([patch.mount for patch in found if patch.applied])
+    text = f"{outcome.pin.text}; changed: {changed}" if changed else outcome.pin.text
+    return Version(outcome.pin.value, text, outcome.pin.span)
+
+
+_MOST_SPOKEN = 3
+
+
+def mounts(found: Sequence[ModelHint]) -> str:
+    """``patches/x.py is mounted at /x.py``; of many, the first."""
+    spoken = "; ".join(mount.why for mount in found[:_MOST_SPOKEN])
+    return f"{spoken}; and {len(found) - _MOST_SPOKEN} more" if len(found) > _MOST_SPOKEN else spoken
 
 
 def ingredients(outcome: Outcome) -> dict[str, Ingredient]:
