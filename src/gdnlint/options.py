@@ -21,3 +21,5 @@ class Options:
     """Answers by name: an environment variable, ``arg:1``, ``param:function.name``, ``feature:name``."""
     rules: tuple[Path, ...] = ()
     """Folders of knowledge on top of what gdnlint ships."""
+    hf_cache: bool = True
+    """Whether a model's configuration is read in the Hugging Face cache that the environment names."""

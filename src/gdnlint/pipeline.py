@@ -119,10 +119,12 @@ def _judge(
     launches = _FINDERS[kind](source, context)
     if launches:
         from gdnlint import check
+        from gdnlint.resolve.checkpoints import cache_folder
         from gdnlint.resolve.outcome import Settings, resolve
 
         facts = {name.removeprefix("fact:"): value for name, value in answers.items() if name.startswith("fact:")}
-        settings = Settings(options.vllm_version, facts)
+        cache = cache_folder(os.environ) if options.hf_cache else None
+        settings = Settings(options.vllm_version, facts, cache=cache)
         for launch in sorted(launches, key=lambda launch: launch.span.start):
             for resolved in resolve(launch, knowledge, project, settings):
                 place = launch.span.source.path, launch.span.line

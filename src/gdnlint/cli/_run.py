@@ -62,6 +62,11 @@ def run_options(command: F) -> F:
             callback=_version,
             help="The vLLM version that runs, whatever the files pin.",
         ),
+        click.option(
+            "--no-hf-cache",
+            is_flag=True,
+            help="Do not read a model's config.json in the Hugging Face cache of this machine.",
+        ),
         click.argument("paths", nargs=-1, callback=_paths, metavar="[PATHS]..."),
     ):
         command = decorate(command)

@@ -58,6 +58,7 @@ def command(
     vllm_version: str | None,
     assume: dict[str, str],
     rules: tuple[Path, ...],
+    no_hf_cache: bool,
     format_: str,
     output_file: Path | None,
     fail_on: str,
@@ -75,7 +76,7 @@ def command(
     configuration, and 3 if no file to check was found.
     """
     selection = _selection(select, ignore, rules)
-    report, failure = engine_report(paths, Options(vllm_version, assume, rules))
+    report, failure = engine_report(paths, Options(vllm_version, assume, rules, hf_cache=not no_hf_cache))
     report.findings = [finding for finding in report.findings if selection is None or finding.rule in selection]
     style = style_for(None if output_file else sys.stdout, color)
     if format_ == "json":

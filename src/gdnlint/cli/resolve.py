@@ -25,6 +25,7 @@ def command(
     vllm_version: str | None,
     assume: dict[str, str],
     rules: tuple[Path, ...],
+    no_hf_cache: bool,
     format_: str,
     output_file: Path | None,
     color: str,
@@ -34,7 +35,7 @@ def command(
 
     Exits 0, 2 for a mistake in the options or the configuration, and 3 if no file was found.
     """
-    report, failure = engine_report(paths, Options(vllm_version, assume, rules))
+    report, failure = engine_report(paths, Options(vllm_version, assume, rules, hf_cache=not no_hf_cache))
     style = style_for(None if output_file else sys.stdout, color)
     if format_ == "json":
         write(json_v1.render(report, every_launch=True), output_file)

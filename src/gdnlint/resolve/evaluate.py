@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -18,7 +18,7 @@ from gdnlint.launches.model import Variant
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import models, program
 from gdnlint.resolve.argv import CommandLine, Spellings, spellings_of
-from gdnlint.resolve.models import Model
+from gdnlint.resolve.models import Asked, Catalogue, Model
 from gdnlint.resolve.program import UNREAD, Assignment, State, Surroundings
 from gdnlint.values import Hole, Text, Value
 
@@ -67,10 +67,17 @@ class Setting:
     revision: str
     member: tuple[str, ...] = ()
     """The path to the member that fits ``named.per`` and that this launch is."""
-    aliases: dict[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    cache: Path | None = None
+    """The Hugging Face cache; None: it is not looked at."""
     facts: dict[str, str] = field(default_factory=dict)
     pinned: bool = False
     """Whether a pin names the release, and it is one that the knowledge has."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Where its models are looked up."""
+        return Catalogue(self.knowledge, self.project, self.directory, self.aliases, self.cache)
 
 
 def grammar_of(setting: Setting, release: Release) -> CommandLine:
@@ -263,6 +270,8 @@ class Names:
             return Value(model.caches(self.release))
         if name == "attention_free":
             return Value(bool(model.family and model.family.attention_free))
+        if name == "brings_drafter":
+            return Value(model.brings_drafter)
         if name == "pooling":
             return Value(model.pooling)
         if model.family is None:
@@ -287,7 +296,7 @@ class Names:
     def _plain_drafter(self, drafter: Value) -> Value:
         """Whether a drafter is a language model without a drafting head; a path or an open name may be anything."""
         setting = self.setting
-        found = models.identify(drafter, setting.knowledge, setting.project, setting.directory, setting.aliases)
+        found = models.identify(drafter, setting.catalogue)
         if found.hybrid is None or found.confidence != "high":
             return Value.unknown(f"what kind of drafter {found.name or 'it'} is", drafter.span)
         if found.family is not None and found.family.own_head:
@@ -351,15 +360,15 @@ def _normalise(state: State, engine: Engine) -> None:
 
 def _model(state: State, variant: Variant, setting: Setting) -> Model:
     value = state.value_of("model")
-    model = models.identify(value, setting.knowledge, setting.project, setting.directory, setting.aliases)
+    model = models.identify(value, setting.catalogue, _asked(state))
     if model.hybrid is not None:
         return model
-    hinted = models.by_hints(value, model, variant.mounts, state.value_of(SERVED), setting.knowledge)
+    hinted = models.by_hints(value, model, variant.mounts, state.value_of(SERVED), setting.catalogue)
     if hinted is not None:
         return hinted
     slot = state.settings.get("model")
     for earlier in reversed(_earlier_models(variant, slot.history if slot else [], setting)):
-        found = models.identify(earlier, setting.knowledge, setting.project, setting.directory, setting.aliases)
+        found = models.identify(earlier, setting.catalogue)
         if found.hybrid is not None and value is not None and not value.is_known:
             how = f"{model.how}; the recipe itself names {found.name}"
             return replace(found, how=how, confidence="medium", value=value)
@@ -379,6 +388,15 @@ def _model(state: State, variant: Variant, setting: Setting) -> Model:
                 confidence="medium",
             )
     return model
+
+
+def _asked(state: State) -> Asked:
+    """What the settings say of the model besides its name; what is not known of it is left out."""
+    overrides = state.value_of("hf_overrides")
+    plain = overrides.plain() if overrides is not None and isinstance(overrides.data, dict) else {}
+    named = [value.data if value is not None else None for value in map(state.value_of, ("revision", "hf_config_path"))]
+    revision, config = (name if isinstance(name, str) else "" for name in named)
+    return Asked(revision, plain if isinstance(plain, dict) else {}, config)
 
 
 def _earlier_models(variant: Variant, history: Sequence[program.Assignment], setting: Setting) -> list[Value]:

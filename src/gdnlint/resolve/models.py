@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gdnlint.knowledge.releases import Release, ReleaseRange
 from gdnlint.knowledge.schema import Family, Knowledge, NamePattern, compiled
 from gdnlint.launches.model import ModelHint
-from gdnlint.project import Project, Unreadable
+from gdnlint.project import Project
+from gdnlint.resolve import checkpoints
 from gdnlint.results import Confidence
 from gdnlint.values import Text, Value
 
@@ -42,6 +43,8 @@ class Model:
     pooling: bool = False
     """Whether it gives vectors or scores and generates nothing."""
     value: Value | None = None
+    brings_drafter: bool = False
+    """Whether it is a repository in the speculators format, which switches speculative decoding on by itself."""
 
     def caches(self, release: Release) -> bool:
         """Whether its class supports caching recurrent state in every mode, in a release."""
@@ -52,28 +55,51 @@ class Model:
         return self.attention_only is not None and release in self.attention_only
 
 
-def identify(
-    value: Value | None,
-    knowledge: Knowledge,
-    project: Project,
-    directory: Path,
-    aliases: Mapping[str, str] | None = None,
-) -> Model:
-    """The model of a launch: the user's alias, a config.json on disk, then its name."""
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Where models are looked up."""
+
+    knowledge: Knowledge
+    project: Project
+    directory: Path
+    """Of the launch."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Names and patterns of them (``fnmatch``) -> a family or another name."""
+    cache: Path | None = None
+    """The Hugging Face cache; None: it is not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a launch says of its model besides the name."""
+
+    revision: str = ""
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    """``--hf-overrides``."""
+    config: str = ""
+    """``--hf-config-path``: where the configuration is read instead."""
+
+
+PLAIN = Asked()
+
+
+def identify(value: Value | None, catalogue: Catalogue, asked: Asked = PLAIN) -> Model:
+    """The model of a launch: the user's alias, its config.json (in the project, then in the cache), then its name."""
     if value is None or value.data is None:
         return Model("", None, None, "the launch names no model", "low", value=value)
     text = value.data if isinstance(value.data, Text) else Text.of(str(value.plain()), value.span)
-    shown = text.show()
+    return _aliased(text, catalogue, value) or _as_named(text, text.show(), catalogue, asked, value)
+
+
+def _as_named(text: Text, shown: str, catalogue: Catalogue, asked: Asked, value: Value) -> Model:
     known = text.known
-    if known is not None:
-        if aliases and known in aliases:
-            family = next((f for f in knowledge.families if f.name == aliases[known]), None)
-            if family is not None:
-                return of_family(shown, family, "by an alias of the settings", "high", value)
-        found = _from_config(known, shown, knowledge, project, directory, value)
-        if found is not None:
-            return found
-    named = by_name(text.marked(), knowledge.families)
+    found = _described(known, shown, catalogue, asked, value) if known is not None or asked.config else None
+    if found is None and asked.overrides:
+        found = from_config(asked.overrides, shown, "hf_overrides", catalogue, value)
+        found = found if found is not None and found.hybrid is not None else None
+    if found is not None:
+        return found
+    named = by_name(text.marked(), catalogue.knowledge.families)
     if named is not None:
         family, pattern = named
         made = of_family(shown, family, "by its name", "high" if known is not None else "medium", value)
@@ -81,7 +107,32 @@ def identify(
     if known is None:
         reason = next((hole.reason for hole in text.holes), "something outside the files")
         return Model(shown, None, None, f"the model depends on {reason}", "low", value=value)
+    if _PLACEHOLDER.search(known):
+        return Model(shown, None, None, f"the name {shown} is a placeholder", "low", value=value)
     return Model(shown, None, None, f"no model family is known by the name {shown}", "low", value=value)
+
+
+_PLACEHOLDER = re.compile(
+    r"<[^<>]{0,200}>|\{[^{}]{0,200}\}|\[[A-Za-z_ -]{1,200}\]"
+    r"|(?:^|/)(?:your|path/to|YOUR|MODEL_NAME|model_name)(?![a-z])"
+)
+"""What a template's or a guide's reader is to fill in."""
+
+
+def _aliased(text: Text, catalogue: Catalogue, value: Value) -> Model | None:
+    """What the user's settings say that a name is: a family, or another model."""
+    shown = text.show()
+    name = shown if shown in catalogue.aliases else None
+    if name is None:
+        name = next((pattern for pattern in catalogue.aliases if fnmatchcase(shown, pattern)), None)
+    if name is None:
+        return None
+    target = catalogue.aliases[name]
+    family = next((family for family in catalogue.knowledge.families if family.name == target), None)
+    if family is not None:
+        return of_family(shown, family, f"an alias of the settings says {target}", "high", value)
+    found = _as_named(Text.of(target), target, replace(catalogue, aliases={}), PLAIN, Value(target))
+    return replace(found, name=shown, how=f"an alias of the settings says {target}; {found.how}", value=value)
 
 
 def of_family(shown: str, family: Family, how: str, confidence: Confidence, value: Value | None) -> Model:
@@ -92,24 +143,28 @@ def of_family(shown: str, family: Family, how: str, confidence: Confidence, valu
     )
 
 
-def _from_config(
-    name: str, shown: str, knowledge: Knowledge, project: Project, directory: Path, value: Value
-) -> Model | None:
-    """What ``config.json`` in a model directory inside the project says."""
-    if not re.match(r"[./~\w]", name) or "\0" in name or len(name) > 1024:
+def _described(known: str | None, shown: str, catalogue: Catalogue, asked: Asked, value: Value) -> Model | None:
+    """What a model's ``config.json`` says, with what the launch overrides in it."""
+    name = asked.config or known or ""
+    found = checkpoints.in_project(catalogue.project, catalogue.directory, name) or checkpoints.in_cache(
+        catalogue.project, catalogue.cache, name, asked.revision if not asked.config else ""
+    )
+    if found is None:
         return None
-    path = (directory / name / "config.json") if not name.startswith("~") else None
-    if path is None or not project.exists(path):
-        return None
-    try:
-        data = json.loads(project.source(path).text)
-    except (Unreadable, ValueError, RecursionError):
-        return None
-    return from_config(data, shown, project.display(path), knowledge, value) if isinstance(data, dict) else None
+    data = checkpoints.overridden(found.data, asked.overrides)
+    target = checkpoints.verifier(data)
+    if target is None:
+        where = f"{found.where} with hf_overrides" if asked.overrides else found.where
+        return from_config(data, shown, where, catalogue, value)
+    made = identify(Value(target), catalogue) if target else None
+    if made is None or target == known:
+        made = Model(shown, None, None, "it does not name the model that it drafts for", "low")
+    how = f"{found.where} is in the speculators format, for {target or 'another model'}; {made.how}"
+    return replace(made, name=shown, how=how, value=value, brings_drafter=True)
 
 
 def from_config(
-    data: Mapping[str, object], shown: str, where: str, knowledge: Knowledge, value: Value | None
+    data: Mapping[str, object], shown: str, where: str, catalogue: Catalogue, value: Value | None
 ) -> Model | None:
     """The model that a parsed ``config.json`` describes; None if neither its architecture nor its type is known."""
     architectures = data.get("architectures")
@@ -117,7 +172,8 @@ def from_config(
     inner = data.get("text_config")
     types = [str(data.get("model_type")), *([str(inner.get("model_type"))] if isinstance(inner, dict) else [])]
     layers = data.get("layer_types") or (inner.get("layer_types") if isinstance(inner, dict) else None)
-    for family in knowledge.families:
+    families = catalogue.knowledge.families
+    for family in families:
         for architecture in family.architectures:
             if architecture.name in names:
                 made = of_family(shown, family, f"{where} says {architecture.name}", "high", value)
@@ -128,7 +184,7 @@ def from_config(
                     attention_only=_attention_only(layers, family),
                     pooling=family.pooling or architecture.pooling,
                 )
-    for family in knowledge.families:
+    for family in families:
         if any(kind in family.model_types for kind in types):
             made = of_family(shown, family, f"{where} says model_type {types[0]}", "high", value)
             return replace(made, attention_only=_attention_only(layers, family))
@@ -157,7 +213,7 @@ def _attention_only(layers: object, family: Family) -> ReleaseRange | None:
 
 
 def by_hints(
-    value: Value | None, model: Model, mounts: Sequence[ModelHint], served: Value | None, knowledge: Knowledge
+    value: Value | None, model: Model, mounts: Sequence[ModelHint], served: Value | None, catalogue: Catalogue
 ) -> Model | None:
     """What a launch says elsewhere of a local path or an open name: a mount, the name that it is served under."""
     if value is None or not isinstance(value.data, str | Text):
@@ -166,16 +222,22 @@ def by_hints(
     name = text.marked()
     if text.known is not None and not name.startswith(("/", ".", "~")):
         return None
+    families = catalogue.knowledge.families
     for hint in sorted(mounts, key=lambda hint: -len(hint.path)):
         if name != hint.path and not name.startswith(hint.path.rstrip("/") + "/"):
             continue
-        found = by_name(hint.text.marked() + name[len(hint.path) :], knowledge.families)
+        rest = name[len(hint.path) :]
+        if hint.text.known is not None:
+            described = _described(hint.text.known + rest, model.name, replace(catalogue, cache=None), PLAIN, value)
+            if described is not None and described.hybrid is not None:
+                return replace(described, how=f"{hint.why}; {described.how}")
+        found = by_name(hint.text.marked() + rest, families)
         if found is not None:
             return replace(of_family(model.name, found[0], hint.why, "medium", value), known=_known(found))
         break
     names = served.data if served is not None and isinstance(served.data, list) else [served] if served else []
     for item in names:
-        found = by_name(item.data, knowledge.families) if isinstance(item.data, str) else None
+        found = by_name(item.data, families) if isinstance(item.data, str) else None
         if found is not None:
             how = f"{model.how}, but it is served as {item.data}"
             return replace(of_family(model.name, found[0], how, "low", value), known=_known(found))

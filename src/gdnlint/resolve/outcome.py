@@ -84,6 +84,9 @@ class Settings:
     vllm_version: str | None = None
     facts: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    """Model names and patterns of them (``fnmatch``) -> a family or another model's name."""
+    cache: Path | None = None
+    """The Hugging Face cache that is looked at."""
     effort: Effort = field(default_factory=Effort)
 
 
@@ -100,7 +103,7 @@ def resolve(launch: Launch, knowledge: Knowledge, project: Project, settings: Se
         for member in _members(named, launch):
             setting = Setting(
                 knowledge, project, launch.directory, knowledge.engines[framework.engine], framework, named, revision,
-                member, settings.aliases, settings.facts,
+                member, settings.aliases, settings.cache, settings.facts,
             )  # fmt: skip
             resolved = _one(_at_member(launch, named, member), setting, settings)
             if resolved.note != _not_started(named) or resolved.default or len(framework.launches) == 1:
