@@ -72,6 +72,8 @@ class _Collected:
         self.silent: list[str] = []
         self.shells: list[str] = []
         self.module_commands: dict[str, str] = {}
+        self.package_calls: list[str] = []
+        self.image_calls: list[str] = []
 
     def add_shipped(self, directory: Path) -> Callable[[], None]:
         """The rules of gdnlint itself, from what is kept of them where that is the same.
@@ -155,6 +157,10 @@ class _Collected:
         self.silent += table.texts("silent")
         self.shells += table.texts("shells")
         self.module_commands |= {str(name): str(command) for name, command in table.table("modules").data.items()}
+        calls = table.table("container_calls")
+        self.package_calls += calls.texts("packages")
+        self.image_calls += calls.texts("images")
+        calls.done()
         table.raw("wrappers")
         table.done(("schema",))
 
@@ -192,6 +198,8 @@ class _Collected:
             shells=frozenset(self.shells),
             scenario_words=tuple(dict.fromkeys(self.scenario_words)),
             module_commands=self.module_commands,
+            package_calls=tuple(self.package_calls),
+            image_calls=tuple(self.image_calls),
         )
 
 

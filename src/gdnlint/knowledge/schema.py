@@ -404,6 +404,10 @@ class Knowledge:
     """Commands that run what they are given on standard input."""
     scenario_words: tuple[str, ...] = ()
     """Where none of these words stands, no environment variable can switch the combination on or off."""
+    package_calls: tuple[str, ...] = ()
+    """Patterns of Python calls whose arguments are requirements that a container gets."""
+    image_calls: tuple[str, ...] = ()
+    """Patterns of Python calls whose first argument is a container's image."""
     module_commands: dict[str, str] = field(default_factory=dict)
     """Modules that are the body of an installed command: ``python -m MODULE`` is that command."""
 

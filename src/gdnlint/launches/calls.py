@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,10 @@ from gdnlint.documents.python import SPREAD, Call, Module, fragment_of, mentions
 from gdnlint.documents.shell import Script
 from gdnlint.knowledge.schema import CallForm, Framework, Knowledge, OtherEngine
 from gdnlint.launches import scripts
-from gdnlint.launches.commands import recognise, unwrap
+from gdnlint.launches.commands import Command, engine_of_image, recognise, unwrap
 from gdnlint.launches.context import Alternative, Context, affords, alternatives
-from gdnlint.launches.model import Insertion, Launch, Variant
+from gdnlint.launches.installs import installed
+from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
 from gdnlint.source import Fragment, Source
 from gdnlint.values import Hole, Text, Value, Word, World
@@ -50,22 +52,62 @@ def in_fragment(fragment: Fragment, source: Source, context: Context) -> list[La
     runs_command = _mentions_command(text, context.knowledge) and mentions_call(text, runners)
     if not calls_engine and not runs_command:
         return []
-    wanted = set(known) | (set(RUNS_ARGV) | set(RUNS_SHELL) if runs_command else set())
+    reported = set(known) | (set(RUNS_ARGV) | set(RUNS_SHELL) if runs_command else set())
+    holds = _container_calls(text, context.knowledge)
+
+    def wanted(name: str) -> bool:
+        return name in reported or _fits(name, holds)
+
     module = Module(fragment, project=context.project, directory=source.file.parent)
-    first = module.run(context.world(), wanted.__contains__)
+    first = module.run(context.world(), wanted)
     context.report(first.problems)
     made: dict[tuple[object, ...], Launch] = {}
     _collect(made, first.calls, Alternative(World(), {}, {}), context, source.file.parent, known)
+    pins = _held(first.calls, context.knowledge)
     if not first.questions or not context.explores(text):
-        return [scripts.without_repeats(launch) for launch in made.values()]
+        return [scripts.without_repeats(_pinned(launch, pins)) for launch in made.values()]
     steps = first.steps
     for alternative in alternatives(first.questions, context.knowledge.scenario_words):
         if not affords(alternative, steps):
             continue
-        run = module.run(context.world(alternative.world), wanted.__contains__)
+        run = module.run(context.world(alternative.world), wanted)
         steps += run.steps
         _collect(made, run.calls, alternative, context, source.file.parent, known)
-    return [scripts.without_repeats(launch) for launch in made.values()]
+    return [scripts.without_repeats(_pinned(launch, pins)) for launch in made.values()]
+
+
+def _container_calls(text: str, knowledge: Knowledge) -> tuple[str, ...]:
+    """Patterns of calls that say what a container holds, where their package is named at all."""
+    return tuple(p for p in (*knowledge.package_calls, *knowledge.image_calls) if p.partition(".")[0] in text)
+
+
+def _held(calls: list[Call], knowledge: Knowledge) -> tuple[VersionHint, ...]:
+    """What the module's containers hold of an engine; nothing where two of them differ."""
+    found: list[VersionHint] = []
+    for call in calls:
+        words = [word for value in call.args for word in _requirements(value, call)]
+        if _fits(call.callee, knowledge.package_calls):
+            command = Command((*(Word(Text.of(name), call.span) for name in ("pip", "install")), *words))
+            found += installed(command, knowledge)
+        elif _fits(call.callee, knowledge.image_calls):
+            images = (word for word in words[:1] if engine_of_image(word.text, knowledge) is not None)
+            found += [VersionHint(word.text, word.span, "image") for word in images]
+    return tuple(found) if len({(hint.kind, hint.text.marked()) for hint in found}) == 1 else ()
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _requirements(value: Value, call: Call) -> list[Word]:
+    """One requirement an argument, or a list of them."""
+    return [_word(item, call) for item in (value.data if isinstance(value.data, list) else [value])]
+
+
+def _pinned(launch: Launch, pins: tuple[VersionHint, ...]) -> Launch:
+    """A launch in a container of its module, unless its own command names a release."""
+    launch.variants = [replace(v, hints=pins) if not v.hints else v for v in launch.variants]
+    return launch
 
 
 def _mentions_command(text: str, knowledge: Knowledge) -> bool:
@@ -87,6 +129,11 @@ def _collect(
 ) -> None:
     counts: dict[tuple[object, ...], int] = {}
     for call in calls:
+        if any(
+            fnmatch.fnmatchcase(call.callee, p)
+            for p in (*context.knowledge.package_calls, *context.knowledge.image_calls)
+        ):
+            continue
         if call.callee in known:
             framework, form = known[call.callee]
             number = counts.get(call.span.key(), 0)

@@ -11,8 +11,9 @@ from gdnlint.documents.shell import Script, run_script
 from gdnlint.documents.yaml import Loaded
 from gdnlint.knowledge.schema import Knowledge
 from gdnlint.launches import scripts
-from gdnlint.launches.commands import Command, engine_of_image
+from gdnlint.launches.commands import Command, engine_of_image, unwrap
 from gdnlint.launches.context import Context
+from gdnlint.launches.installs import installed
 from gdnlint.launches.model import Launch, VersionHint
 from gdnlint.launches.scalars import Scalars, block
 from gdnlint.launches.scripts import Found
@@ -40,6 +41,11 @@ _MOST_MEMBERS = 1_000
 """Variables of a mapping that are read."""
 _MOST_IMAGES = 50
 """Images that one mapping names."""
+_INSTALLS = re.compile(r"\b(?:install|add|sync)\b")
+_MOST_INSTALLS = 4
+"""Texts before a command that are run for what they install."""
+_MOST_STEPS = 50
+"""Steps of a job that are looked at."""
 _MOST_FIELDS = 8
 """Values of one name that are tried for a template's field."""
 
@@ -232,6 +238,8 @@ class _Mappings:
         self._variables: dict[int, dict[str, Text]] = {}
         self._images: dict[int, tuple[VersionHint, ...]] = {}
         self._fields: dict[int, dict[str, list[Value]]] = {}
+        self.installs: dict[int, tuple[VersionHint, ...]] = {}
+        """What the texts that were run install, by text."""
 
     def variables(self, mapping: Value) -> dict[str, Text]:
         """The environment that a mapping sets."""
@@ -298,7 +306,7 @@ class _Reading:
     def found(self) -> Iterator[Found]:
         self.env = self.variables()
         value, extra = self.site.value, self.site.extra
-        hints = self.images()
+        hints = self.images() or self.installs()
         if isinstance(value.data, list) or (extra is not None and isinstance(extra.data, list)):
             yield from self.looks(self.argv(value, extra, hints))
             return
@@ -373,6 +381,40 @@ class _Reading:
     def images(self) -> tuple[VersionHint, ...]:
         """Images that the mappings around a command name, the nearest first."""
         return tuple(hint for mapping in reversed(self.site.around) for hint in self.mappings.images(mapping))
+
+    def installs(self) -> tuple[VersionHint, ...]:
+        """What texts before the command install, in the mappings around it and in their lists (the steps of a job)."""
+        start = self.site.value.span.start if self.site.value.span is not None else 0
+        texts = (text for mapping in reversed(self.site.around) for text in _texts(mapping))
+        before = [t for t in texts if t.span is not None and t.span.start < start and _INSTALLS.search(str(t.data))]
+        return tuple(hint for text in before[:_MOST_INSTALLS] for hint in reversed(self.installed(text)))
+
+    def installed(self, value: Value) -> tuple[VersionHint, ...]:
+        made = self.mappings.installs.get(id(value))
+        if made is None:
+            text = self.scalars.text(value)
+            found: list[VersionHint] = []
+            if text is not None and value.span is not None and self.context.may_read(len(text.marked())):
+                world = self.context.world(World(texts=self.env))
+                directory = self.source.file.parent
+                run = run_script(
+                    Script.of(self.change(text), value.span), world, project=self.context.project, directory=directory
+                )
+                self.context.ran(run.steps)
+                for invocation in run.invocations:
+                    command = unwrap(invocation.words, invocation.env, self.context.knowledge)
+                    if command is not None and command.image is None:
+                        found += installed(command, self.context.knowledge)
+            made = self.mappings.installs[id(value)] = tuple(found)
+        return made
+
+
+def _texts(mapping: Value) -> Iterator[Value]:
+    """The strings of a mapping, the last first, and those of the mappings in its lists."""
+    for member in reversed(_members(mapping).values()):
+        items = member.data if isinstance(member.data, list) else ()
+        inner = [text for item in reversed(items[-_MOST_STEPS:]) for text in _members(item).values()]
+        yield from (value for value in (member, *inner) if isinstance(value.data, str))
 
 
 def variables_of(given: Value) -> Iterator[tuple[str, Value]]:
