@@ -253,6 +253,46 @@ BOMBS: dict[str, dict[str, str]] = {
         "turns.py": "import vllm\nfor a in range(9999):\n for b in range(9999):\n  while True:\n   vllm.LLM(a)\n",
         "strings.py": "import subprocess\n" + "subprocess.run('vllm serve x --a b; ' * 300, shell=True)\n" * 300,
     },
+    "charts": {
+        "c/Chart.yaml": "name: c\n",
+        "c/values.yaml": "vllm: {a: [1, 2, 3]}\nlong: [" + "x, " * 9_000 + "]\nloop: '{{ .Values.loop }}'\n",
+        "c/values-b.yaml": 'vllm: "{{ .Values.vllm }}{{ .Values.vllm }}"\n',
+        **{
+            f"c/templates/{name}.yaml": f"{POD}    args:\n{text}\n"
+            for name, text in {
+                "deep": "{{ if .Values.vllm }}" * 9_000 + "{{ end }}" * 9_000,
+                "open": "{{ if " * 20_000,
+                "quotes": '{{ "' * 20_000,
+                "comments": "{{/* " * 20_000,
+                "parentheses": "    - {{ " + "(" * 20_000 + ")" * 20_000 + " }}",
+                "pipes": "    - {{ .Values.vllm" + " | quote" * 20_000 + " }}",
+                "loops": "{{ range .Values.long }}" * 5 + "    - {{ . }}\n" + "{{ end }}" * 5,
+                "doubles": '{{ $a := "xxxxxxxx" }}' + '{{ $a = printf "%s%s" $a $a }}' * 60 + "    - {{ $a }}",
+                "trees": "    {{- toYaml .Values | nindent 999999999 }}",
+                "fields": "    - {{ .Values" + ".a" * 20_000 + " }}",
+                "actions": "    - {{ .Values.vllm }}\n" * 20_000,
+                "conditions": ('{{ if include "a" . }}' + "    - --x\n{{ end }}\n") * 3_000,
+                "ends": "{{ end }}" * 9_000,
+                "joins": '    - {{ join (printf "%s" "xxxxxxxxx") .Values.long | replace "x" "xxxxxxxxxxxxxxxxxxxxxxxx" }}',
+            }.items()
+        },
+    },
+    "objects": {
+        f"{name}.yaml": f"apiVersion: {api}\nkind: {kind}\nspec:\n{text}\n"
+        for name, api, kind, text in (
+            ("env", "serving.kserve.io/v1", "LLMInferenceService",
+             "  template:\n    containers:\n    - name: main\n      env:\n"
+             + "      - {name: VLLM_ADDITIONAL_ARGS, value: --x}\n" * 9_000),
+            ("args", "kubeai.org/v1", "Model", "  engine: VLLM\n  args: [" + "--x, " * 30_000 + "]"),
+            ("word", "kubeai.org/v1", "Model", "  engine: VLLM\n  args: " + "--a 'b " * 20_000),
+            ("list", "kubeai.org/v1", "Model", "items:\n" + "- {apiVersion: kubeai.org/v1, kind: Model}\n" * 9_000),
+        )
+    },
+    "models": {
+        "values.yaml": "servingEngineSpec:\n  modelSpec:\n" + "  - {modelURL: x, vllmConfig: {a: 1}}\n" * 9_000,
+        "chart.yaml": "modelArtifacts: {name: x, uri: '" + "{{ .Values.modelArtifacts.uri }}" * 2_000
+        + "'}\ndecode: {containers: [{image: x, modelCommand: vllmServe}]}\n",
+    },
     "the rest": {
         "ticks.md": "```bash\n" + "`" * 200_000 + "\nvllm\n",
         "fences.md": "```bash\nvllm serve m --x\n```\n" * 8_000,

@@ -174,9 +174,11 @@ def _shell(source: Source, context: Context) -> list[Launch]:
 
 
 def _yaml(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import manifests, recipes
+    from gdnlint.launches import charts, manifests, recipes
 
-    return recipes.launches(source, context) + manifests.launches(source, context)
+    # Where a framework says what a chart's values mean, its templates say the same once more.
+    found = recipes.launches(source, context) or charts.with_values(source, context)
+    return found + manifests.launches(source, context)
 
 
 def _python(source: Source, context: Context) -> list[Launch]:

@@ -19,6 +19,8 @@ _OF_VALUES = re.compile(r"\$?\.Values((?:\.[\w-]+)+)")
 _DEEPEST = 8
 """Values that are texts with expressions in them, one within the other."""
 _MOST_FOLDERS = 64
+_MOST_EXPRESSIONS = 10_000
+"""Expressions of one file that are filled in."""
 
 
 def chart_values(loader: Loader, file: Path, root: Value, *, name: str = "", search: Sequence[str] = ()) -> Inherited:
@@ -82,38 +84,43 @@ def _over(base: Value, over: Value) -> Value:
 
 def _filled(tree: Value) -> Value:
     """Texts with template expressions (charts render them with ``tpl``): values filled in, all else a hole."""
+    filling = _Filling(tree)
 
     def change(value: Value) -> Value:
         if not isinstance(value.data, str) or "{{" not in value.data:
             return value
-        text = _text(value, tree, 0)
+        text = filling.text(value.data, value.span, 0)
         known = text.known
         return replace(value, data=text if known is None else known)
 
     return tree.map_places(change)
 
 
-def _text(value: Value, tree: Value, depth: int) -> Text:
-    assert isinstance(value.data, str)
-    whole = Text.of(value.data, value.span)
-    made, cuts, plain = Joined(), Cuts(whole), 0
-    for match in _EXPRESSION.finditer(value.data):
-        if made.is_full:
-            break
-        made.add(cuts.cut(plain, match.start()).pieces)
-        made.add(_looked_up(match.group(1), tree, value.span, depth))
-        plain = match.end()
-    made.add(cuts.cut(plain).pieces)
-    return made.text()
+class _Filling:
+    def __init__(self, tree: Value) -> None:
+        self.tree = tree
+        self.left = _MOST_EXPRESSIONS
 
+    def text(self, data: str, span: Span | None, depth: int) -> Text:
+        made, cuts, plain = Joined(), Cuts(Text.of(data, span)), 0
+        for match in _EXPRESSION.finditer(data, 0, data.rfind("}}") + 2):
+            self.left -= 1
+            if made.is_full or self.left < 0:
+                break
+            made.add(cuts.cut(plain, match.start()).pieces)
+            made.add(self.looked_up(match.group(1), span, depth))
+            plain = match.end()
+        made.add(cuts.cut(plain).pieces)
+        return made.text() if self.left >= 0 else Text.of(Hole("a text with too many expressions"), span)
 
-def _looked_up(expression: str, tree: Value, span: Span | None, depth: int) -> tuple[Piece, ...]:
-    named = _OF_VALUES.fullmatch(expression)
-    found = tree.at(named.group(1)[1:].split(".")) if named is not None else None
-    if found is not None and depth < _DEEPEST:
-        if isinstance(found.data, str):
-            return _text(found, tree, depth + 1).pieces if "{{" in found.data else (Piece(found.data, found.span),)
-        if isinstance(found.data, bool | int | float):
-            return (Piece(str(found.data).lower() if isinstance(found.data, bool) else str(found.data), found.span),)
-    shown = expression if len(expression) <= 50 else expression[:49] + "\u2026"
-    return (Piece(Hole(f"the template value {shown}", one_word=True), span),)
+    def looked_up(self, expression: str, span: Span | None, depth: int) -> tuple[Piece, ...]:
+        named = _OF_VALUES.fullmatch(expression)
+        found = self.tree.at(named.group(1)[1:].split(".")) if named is not None else None
+        if found is not None and depth < _DEEPEST:
+            if isinstance(found.data, str) and "{{" in found.data:
+                return self.text(found.data, found.span, depth + 1).pieces
+            if isinstance(found.data, bool | int | float | str):
+                data = str(found.data).lower() if isinstance(found.data, bool) else str(found.data)
+                return (Piece(data, found.span),)
+        shown = expression if len(expression) <= 50 else expression[:49] + "\u2026"
+        return (Piece(Hole(f"the template value {shown}", one_word=True), span),)

@@ -230,9 +230,8 @@ class _Builder:
         """None while the node that bears it is still open."""
         self.visited = 0
         self.root: Value | None = None
-        first, last = fragment.offset(0), fragment.offset(len(self.text))
-        # Offsets rise, so characters that take as much room as there are of them are unbroken.
-        self.shift: int | None = first if last - first == len(self.text) else None
+        unbroken = next(fragment.runs(), (0, 0))[1] == len(self.text)
+        self.shift: int | None = fragment.offset(0) if unbroken else None
 
     def span(self, start: int, end: int) -> Span:
         if self.shift is not None:

@@ -25,6 +25,9 @@ def may_launch(source: Source, kind: str, words: Sequence[str], project: Project
     if any(word in source.text for word in words) or kind == "unit":
         # A unit is short, and the script that it starts has a name of its own.
         return True
+    if kind == "yaml" and "values" in source.file.name and project.exists(source.file.parent / "Chart.yaml"):
+        # What values mean is told by the templates beside them.
+        return True
     return kind == "shell" and _sources_one(source, words, project, 0)
 
 

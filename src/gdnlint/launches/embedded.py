@@ -151,10 +151,11 @@ def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterat
                     continue
             stack += [(item, around, key, None) for item in reversed(value.data)]
             continue
-        if isinstance(value.data, str) and value.span is not None:
+        if isinstance(value.data, str | Text) and value.span is not None:
+            text = value.data if isinstance(value.data, str) else value.data.marked()
             begins = known.get(id(value.data)) if extra is None else None
             if begins is None:
-                whole = value.data if extra is None else f"{value.data} {_flat(extra)}"
+                whole = text if extra is None else f"{text} {_flat(extra)}"
                 begins = wanted.search(whole) is not None
             if extra is None:
                 known[id(value.data)] = begins

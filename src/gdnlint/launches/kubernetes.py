@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from gdnlint.documents.yaml import Loaded
 from gdnlint.knowledge.schema import Framework, Manifest
@@ -14,7 +15,7 @@ from gdnlint.launches import containers, scripts
 from gdnlint.launches.containers import Container
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Insertion, Launch, Variant
-from gdnlint.launches.scalars import Scalars, block
+from gdnlint.launches.scalars import MOST_WORDS, Scalars, block
 from gdnlint.launches.scripts import Found
 from gdnlint.source import Source
 from gdnlint.values import MOST_PIECES, Cuts, Hole, Joined, Piece, Place, Text, Value
@@ -43,19 +44,35 @@ def launches(
     directory = source.file.parent
     scalars = Scalars([loaded])
     change = change or (lambda text: text)
-    out, theirs = _controlled(root, source, context, _Reader(scalars, change))
-    found = [value for value in _containers(root) if value.span is not None and id(value) not in theirs]
-    if not found:
+    out = _controlled(root, source, context, _Reader(scalars, change))
+    theirs = {id(value) for value in _completed(root, context)}
+    inside = [value for value in _containers(root) if value.span is not None and id(value) not in theirs]
+    if not inside:
         return out
 
     def find(inner: Context) -> Iterator[Found]:
-        for value in found:
-            if not inner.may_read(0):
-                return
-            made = _Reader(scalars, change).container(value)
-            yield from containers.found(made, inner, directory)
+        yield from _in_containers(inside, _Reader(scalars, change), inner, directory)
 
     return out + scripts.explore(find, context, directory, containers.KIND)
+
+
+def controlled(root: Value, source: Source, context: Context, loaded: Loaded) -> list[Launch]:
+    """The launches that controllers make of a document's objects, its texts as they are."""
+    return _controlled(root, source, context, _Reader(Scalars([loaded]), lambda text: text))
+
+
+def found(root: Value, loaded: Loaded, context: Context, directory: Path) -> Iterator[Found]:
+    """What the containers of an object start in one scenario, its texts as they are."""
+    theirs = {id(value) for value in _completed(root, context)}
+    inside = [value for value in _containers(root) if value.span is not None and id(value) not in theirs]
+    yield from _in_containers(inside, _Reader(Scalars([loaded]), lambda text: text), context, directory)
+
+
+def _in_containers(inside: list[Value], reader: _Reader, context: Context, directory: Path) -> Iterator[Found]:
+    for value in inside:
+        if not context.may_read(0):
+            return
+        yield from containers.found(reader.container(value), context, directory)
 
 
 def objects(root: Value) -> Iterator[Value]:
@@ -67,22 +84,26 @@ def objects(root: Value) -> Iterator[Value]:
         yield root
 
 
-def _controlled(root: Value, source: Source, context: Context, reader: _Reader) -> tuple[list[Launch], set[int]]:
-    """The launches that controllers make of objects, and the containers that they complete with a command."""
+def _controlled(root: Value, source: Source, context: Context, reader: _Reader) -> list[Launch]:
+    """The launches that controllers make of objects."""
     out: list[Launch] = []
-    theirs: set[int] = set()
     for item in objects(root):
         controller = _controller(item, context)
         if controller is None or item.span is None or not context.has_room(item.span.key()):
             continue
-        framework, manifest = controller
         span = block(item) if item is not root else item.span
         tree = reader.filled(item)
         variant = Variant(tree=tree, base=tree, own=item, insertion=Insertion("key", span, "yaml"))
-        out.append(Launch(span, "manifest", framework, None, source.file.parent, [variant]))
-        if manifest.completes:
-            theirs |= {id(value) for value in _containers(item) if value.at(["command"]) is None}
-    return out, theirs
+        out.append(Launch(span, "manifest", controller[0], None, source.file.parent, [variant]))
+    return out
+
+
+def _completed(root: Value, context: Context) -> Iterator[Value]:
+    """The containers of objects that get their command from a controller."""
+    for item in objects(root):
+        controller = _controller(item, context)
+        if controller is not None and controller[1].completes:
+            yield from (value for value in _containers(item) if value.at(["command"]) is None)
 
 
 def _controller(item: Value, context: Context) -> tuple[Framework, Manifest] | None:
@@ -142,7 +163,7 @@ class _Reader:
             env = self.environment(value) if given is not None and isinstance(given.data, list) else env
             return replace(value, data={name: self.filled(member, env, name) for name, member in value.data.items()})
         if isinstance(value.data, list):
-            return replace(value, data=[self.filled(item, env, key) for item in value.data])
+            return replace(value, data=[self.filled(item, env, key) for item in value.data[:MOST_WORDS]])
         text = self.scalars.text(value) if isinstance(value.data, str) else None
         if text is None:
             return value

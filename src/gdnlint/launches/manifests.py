@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gdnlint.documents.yaml import Loaded
-from gdnlint.launches import compose, embedded, kubernetes
+from gdnlint.launches import charts, compose, embedded, kubernetes
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch
 from gdnlint.launches.templates import filled
@@ -16,6 +16,10 @@ _LEFT_OUT = ("syntax", "too-large", "too-deep")
 
 def launches(source: Source, context: Context) -> list[Launch]:
     """The launches in a YAML file."""
+    chart = charts.chart_of(source, context)
+    found = charts.launches(source, chart, context) if chart is not None else None
+    if found is not None:
+        return found
     loaded = context.loader("yaml12").loaded(source.file)
     if isinstance(loaded, Problem):
         context.report([loaded])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gdnlint.knowledge.schema import Framework, OtherEngine
@@ -88,6 +88,10 @@ class Variant:
     """Optional dependencies that the launch installs, by name."""
     insertion: Insertion | None = None
     refused: str = ""
+
+    def without_edits(self) -> Variant:
+        """As it is, but with no place where words or keys can be added or changed."""
+        return replace(self, insertion=None)
 
     def signature(self) -> tuple[object, ...]:
         """Equal for variants that configure the same thing."""

@@ -123,7 +123,7 @@ def _at_member(launch: Launch, named: NamedLaunch, member: tuple[str, ...]) -> L
     return replace(launch, span=block(value))
 
 
-_MOST_MEMBERS = 200
+_MOST_MEMBERS = 100
 """Engines of one configuration that are judged."""
 
 
