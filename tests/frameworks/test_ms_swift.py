@@ -111,3 +111,19 @@ def test_the_fix_replaces_the_flag_and_its_value(tmp_path: Path) -> None:
     script = run("swift rollout", f"{ON} {DRAFTS}")
     (finding,) = launch(tmp_path, {"run.sh": script})["findings"]
     assert fixed(tmp_path, finding) == script.replace(ON, OFF)
+
+
+@pytest.mark.parametrize(
+    ("words", "combination"),
+    [
+        ("""--sampler_engine vllm --engine_kwargs '{"enable_prefix_caching": true, %s}'""", "present"),
+        ("""--sampler_engine vllm --engine_kwargs '{"enable_prefix_caching": false, %s}'""", "absent"),
+        ("""--engine_kwargs '{"enable_prefix_caching": true, %s}'""", "absent"),
+        ("--sampler_engine vllm --vllm_enable_prefix_caching true", "absent"),
+    ],
+)
+def test_the_sampler_has_an_engine_with_arguments_of_its_own(tmp_path: Path, words: str, combination: str) -> None:
+    drafts = '"speculative_config": {"method": "mtp", "num_speculative_tokens": 2}'
+    script = f"swift sample --model {HYBRID} {words.replace('%s', drafts)}\n"
+    found = launch(tmp_path, {"run.sh": script})
+    assert (found["framework"], found["combination"]) == ("ms_swift", combination)

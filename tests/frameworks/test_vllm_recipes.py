@@ -92,3 +92,37 @@ def test_the_fix_replaces_the_word(tmp_path: Path) -> None:
     text = recipe()
     (finding,) = launch(tmp_path, {"model.yaml": text})["findings"]
     assert fixed(tmp_path, finding) == text.replace(ON, OFF)
+
+
+ONLY_HOPPER = f"  spec: {{args: {SPEC}, hardware_overrides: {{hopper: {{args: [--seed, '1']}}}}}}\n"
+ONLY_BLACKWELL = f"  spec: {{args: {SPEC}, hardware_overrides: {{blackwell: {{args: [--seed, '1']}}}}}}\n"
+A_MODE = f"  spec: {{modes: {{a: {{args: {SPEC}, hardware_overrides: {{hopper: {{args: []}}}}}}}}}}\n"
+BESIDE = f"  spec: {{args: {SPEC}, modes: {{a: {{args: []}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("features", "variants", "combination"),
+    [
+        (ONLY_HOPPER, "  default: {precision: bf16}\n", "absent"),
+        (ONLY_HOPPER, "  default: {precision: nvfp4}\n", "present"),
+        (ONLY_BLACKWELL, "  default: {precision: bf16}\n", "present"),
+        (ONLY_BLACKWELL, "  default: {precision: nvfp4}\n", "absent"),
+        (A_MODE, "  default: {precision: bf16}\n", "absent"),
+        (A_MODE, "  default: {precision: nvfp4}\n", "present"),
+        (BESIDE, "  default: {precision: bf16}\n", "absent"),
+    ],
+)
+def test_words_for_a_generation_stand_in_for_the_features(
+    tmp_path: Path, features: str, variants: str, combination: str
+) -> None:
+    # src/lib/command-synthesis.js:1277-1310@8959cf64: `featHo?.args ?? feat.args`, and a mode's args alone
+    assert launch(tmp_path, {"model.yaml": recipe(features=features, variants=variants)})["combination"] == combination
+
+
+def test_other_hardware_is_a_choice_of_the_reader(tmp_path: Path) -> None:
+    text = recipe(base="[]", variants=f"  default: {{hardware_overrides: {{dgx_spark_gb10: {{extra_args: {ON}}}}}}}\n")
+    found = launch(tmp_path, {"model.yaml": text}, "--vllm-version", "0.26.0")
+    assert found["combination"] == "absent"
+    assert found["scenarios"] == [{"when": {"feature:dgx_spark_gb10": "on"}, "combination": "present"}]
+    given = text.replace("meta: {title: x}", "meta: {title: x, default_hardware: dgx_spark_gb10}")
+    assert launch(tmp_path, {"model.yaml": given}, "--vllm-version", "0.26.0")["combination"] == "present"
