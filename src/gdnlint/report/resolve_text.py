@@ -27,7 +27,7 @@ def render(report: Report, style: Style) -> str:
 def _launch(launch: LaunchResult, style: Style) -> Iterator[str]:
     yield f"{style.paint(_at(launch.span), 'strong')}  {clean(_about(launch))}"
     yield f"  combination: {style.paint(launch.combination, _ROLE[launch.combination])}"
-    for name, ingredient in launch.ingredients.items():
+    for name, ingredient in launch.ingredients.items() if not _is_left_alone(launch) else ():
         yield from _ingredient(INGREDIENTS.get(name, name), ingredient, style)
     for word, text in (
         ("decided by", launch.decided_by),
@@ -50,9 +50,15 @@ def _about(launch: LaunchResult) -> str:
     version = launch.version
     engine = f"{launch.engine} {version.value}" if version.value else launch.engine
     pin = f"{version.provenance}, {_at(version.span)}" if version.span is not None else version.provenance
+    pin = "" if _is_left_alone(launch) else pin
     framework = f"framework {launch.framework}" if launch.framework not in ("", launch.engine) else ""
     parts = [launch.kind, framework, f"{engine} ({pin})" if pin else engine]
     return ", ".join(filter(None, parts))
+
+
+def _is_left_alone(launch: LaunchResult) -> bool:
+    """Whether nothing is judged here: the note says why, and each ingredient would only repeat it."""
+    return bool(launch.note) and all(ingredient.sentence == launch.note for ingredient in launch.ingredients.values())
 
 
 def _ingredient(name: str, ingredient: Ingredient, style: Style) -> Iterator[str]:
@@ -71,6 +77,7 @@ def _setting(name: str, setting: Setting, style: Style) -> Iterator[str]:
     longest = max((width_of(text) for _, text in rows), default=0)
     for step, text in rows:
         place = _at(step.span) if step.span is not None else clean(step.source)
+        place = "" if place and f"(read in {place})" in text else place
         gap = " " * (min(longest, style.width // 2) - width_of(text))
         line = f"      {step.outcome:<8}{text}{gap}  {place}"
         yield line if step.outcome == "won" else style.paint(line.rstrip(), "faint")
