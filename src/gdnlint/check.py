@@ -478,4 +478,4 @@ def _fixes(rule: Rule, view: View) -> Iterator[Fix]:
             continue
         text, edits = fixes.edits(view.resolved, view.outcome, way.setting, way.value) if way.setting else ("", ())
         title = f"{way.title}: {text}" if text else way.title
-        yield Fix(title, way.applicability if edits else "manual", edits, way.cost)
+        yield Fix(title, way.applicability if edits else "manual", edits, way.cost, way.setting)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,8 +34,14 @@ class _Told:
     findings: set[object] = field(default_factory=set)
 
 
-def run(paths: list[Path], options: Options) -> Report:
-    """Everything that the launches below some paths come to."""
+def run(
+    paths: list[Path], options: Options, texts: Mapping[Path, str] | None = None, only: Collection[str] | None = None
+) -> Report:
+    """Everything that the launches below some paths come to.
+
+    ``texts`` are read in place of the files at some real paths (edits that are not written yet); ``only`` leaves out
+    every file but those, named as reports name them.
+    """
     from gdnlint import discovery, knowledge
 
     loaded = knowledge.load(options.rules)
@@ -45,8 +51,10 @@ def run(paths: list[Path], options: Options) -> Report:
         found = discovery.discover(group, root)
         report.files += len(found.files)
         report.diagnostics += [_diagnostic(p) for p in found.problems]
-        project = Project(root, Path.cwd())
+        project = Project(root, Path.cwd(), texts)
         for file in found.files:
+            if only is not None and file.display not in only:
+                continue
             _one_file(file.path, file.display, file.kind, loaded, project, options, report, told)
     _sort(report)
     return report
@@ -134,6 +142,7 @@ def _judge(
                     continue
                 told.numbers[place] = told.numbers.get(place, 0) + 1
                 report.launches.append(result)
+                report.read_from[result.id] = source.path
                 for finding in check.findings(resolved, result, knowledge):
                     key = _finding_key(finding)
                     if key not in told.findings:

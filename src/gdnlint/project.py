@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from gdnlint.source import Source
@@ -31,7 +32,9 @@ class Project:
     ``start`` is the directory that paths in reports are relative to.
     """
 
-    def __init__(self, root: Path, start: Path | None = None) -> None:
+    def __init__(self, root: Path, start: Path | None = None, texts: Mapping[Path, str] | None = None) -> None:
+        """``texts`` are read in place of what lies at some real paths."""
+        self._texts = texts or {}
         self.root = Path(os.path.realpath(root))
         self.start = Path(os.path.realpath(start)) if start is not None else self.root
         self._sources: dict[Path, Source | Unreadable] = {}
@@ -127,6 +130,9 @@ class Project:
             return Unreadable(
                 Problem("outside-root", f"{display} lies outside the project root and is not read", path=display)
             )
+        given = self._texts.get(self.real(path)) if self._texts else None
+        if given is not None:
+            return Source(display, given, path)
         try:
             data = read_bounded(path)
         except OSError as error:

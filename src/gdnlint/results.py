@@ -103,6 +103,8 @@ class Fix(NamedTuple):
     """Empty when a person has to do it."""
     cost: str = ""
     """What this way out costs."""
+    setting: str = ""
+    """The engine setting that the edits change; nothing else may change with it."""
 
 
 class Related(NamedTuple):
@@ -158,3 +160,5 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     files: int = 0
     """Files that were looked at."""
+    read_from: dict[str, str] = field(default_factory=dict)
+    """A launch's id -> the file that was read when it was found (a script finds launches in what it sources)."""

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 )
 @click.option("--select", multiple=True, metavar="RULE", help="Only findings of this rule. May be repeated.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="No findings of this rule. May be repeated.")
+@click.option("--fix", is_flag=True, help="Write the safe fixes; the report is of what is left.")
+@click.option("--diff", is_flag=True, help="Print what --fix would write, and write nothing.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that cost or change more.")
 @click.option("--show-launches", is_flag=True, help="List every launch, not only those with findings.")
 @click.option("--hook", is_flag=True, help="For pre-commit: exit 0 if there is nothing to check.")
 @color_option
@@ -64,6 +67,9 @@ def command(
     fail_on: str,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    fix: bool,
+    diff: bool,
+    unsafe_fixes: bool,
     show_launches: bool,
     hook: bool,
     color: str,
@@ -76,7 +82,23 @@ def command(
     configuration, and 3 if no file to check was found.
     """
     selection = _selection(select, ignore, rules)
-    report, failure = engine_report(paths, Options(vllm_version, assume, rules, hf_cache=not no_hf_cache))
+    options = Options(vllm_version, assume, rules, hf_cache=not no_hf_cache)
+    if fix and diff:
+        raise click.UsageError("--fix writes and --diff writes nothing: give one of them.")
+    report, failure = engine_report(paths, options)
+    if (fix or diff) and not failure:
+        from gdnlint.cli import _fix
+
+        plan = _fix.planned(report, paths, options, selection, unsafe_fixes)
+        if diff:
+            write(_fix.diff(plan, style_for(None if output_file else sys.stdout, color)), output_file)
+            _fix.told_refusals(plan)
+            return Exit.FINDINGS if plan.changes else Exit.OK
+        unwritten = _fix.write(plan)
+        if plan.changes:
+            report, failure = engine_report(paths, options)
+        if unwritten:
+            failure = failure or f"{unwritten} of {len(plan.changes)} files could not be written"
     report.findings = [finding for finding in report.findings if selection is None or finding.rule in selection]
     style = style_for(None if output_file else sys.stdout, color)
     if format_ == "json":
