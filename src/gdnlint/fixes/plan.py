@@ -276,10 +276,13 @@ def _changed(old: LaunchResult, new: LaunchResult, meant: Collection[str]) -> st
 
 
 def _follows(was: Setting, now: Setting) -> bool:
-    """Whether the engine derives a setting anew, from the one that is meant: what the files say of it is as it was."""
+    """Whether the engine derives a setting anew from the one that is meant, and the files say of it what they said."""
     won = [step for step in now.provenance if step.outcome == "won"]
-    written = [[step.what for step in setting.provenance if step.span is not None] for setting in (was, now)]
-    return (not won or won[-1].span is None) and written[0] == written[1]
+    return (not won or won[-1].span is None) and _written(was) <= _written(now)
+
+
+def _written(setting: Setting) -> set[str]:
+    return {step.what for step in setting.provenance if step.span is not None and step.outcome != "via"}
 
 
 def _merged(before: Report, after: Report, read: Collection[str]) -> Report:

@@ -16,8 +16,9 @@ def command(fix: FixText, now: Value | None, place: Insertion, launch: Span) -> 
 
     What a variable or array holds is not touched: other launches may use it too, and the last word wins.
     """
-    if now is not None and now.span is not None and _stands_in(now.span, launch) and _is_literal(fix, now.span):
-        return (Edit(now.span, fix.text),)
+    written = _unquoted(now.span) if now is not None and now.span is not None else None
+    if written is not None and _stands_in(written, launch) and _is_literal(fix, written):
+        return (Edit(written, fix.text),)
     span = place.span
     at = Span(span.source, span.end, span.end)
     if place.style == "list":
@@ -41,6 +42,13 @@ def _item(text: str, last: Span) -> Edit:
 
 def _stands_in(span: Span, launch: Span) -> bool:
     return span.source is launch.source and launch.start <= span.start and span.end <= launch.end
+
+
+def _unquoted(span: Span) -> Span:
+    """A word without the quotes around it, which stay."""
+    text = span.text
+    quoted = len(text) > 2 and text[0] in "'\"" and text[-1] == text[0]
+    return Span(span.source, span.start + 1, span.end - 1) if quoted else span
 
 
 def _is_literal(fix: FixText, span: Span) -> bool:

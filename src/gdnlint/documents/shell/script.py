@@ -97,7 +97,10 @@ class Script:
 
 
 def fragment_of(text: Text, span: Span) -> Fragment:
-    """A text as a fragment; a hole is its mark. Characters from another file lie at ``span``."""
+    """A text as a fragment; a hole is its mark. Characters from another file lie at ``span``.
+
+    Where some of the text is written in ``span`` itself, what was filled in from elsewhere lies where it was filled in.
+    """
     marked = text.marked()
     source: Source = span.source
     counts: dict[int, int] = {}
@@ -109,12 +112,13 @@ def fragment_of(text: Text, span: Span) -> Fragment:
             counts[key] = counts.get(key, 0) + len(piece.content)
     if counts:
         source = sources[max(counts, key=lambda key: counts[key])]
+    at_home = any(_within(piece.span, span) for piece in text.pieces if not isinstance(piece.content, Hole))
     offsets: list[int] = []
     last = span.start if span.source is source else 0
     for piece in text.pieces:
         size = 1 if isinstance(piece.content, Hole) else len(piece.content)
         where = piece.span
-        if where is None or where.source is not source:
+        if where is None or where.source is not source or (at_home and not _within(where, span)):
             offsets.extend([last] * size)
         elif where.end - where.start == size:
             offsets.extend(range(where.start, where.end))
@@ -123,6 +127,10 @@ def fragment_of(text: Text, span: Span) -> Fragment:
         if offsets:
             last = offsets[-1]
     return Fragment(marked, source, offsets, last)
+
+
+def _within(inner: Span | None, outer: Span) -> bool:
+    return inner is not None and inner.source is outer.source and outer.start <= inner.start < inner.end <= outer.end
 
 
 def _with_plain_line_ends(fragment: Fragment) -> Fragment:
