@@ -314,9 +314,11 @@ class _Reading:
         text = self.scalars.text(value)
         if text is None or value.span is None:
             return
+        span = value.span
         if extra is not None and (more := self.scalars.text(extra)) is not None:
             text = text + Text.of(" ") + more
-        yield from self.looks(self.script(text, value.span, hints))
+            span = _both(span, extra.span) if extra.span is not None else span
+        yield from self.looks(self.script(text, span, hints))
 
     def argv(self, value: Value, extra: Value | None, hints: tuple[VersionHint, ...]) -> Iterator[Found]:
         words = self.scalars.words(value, self.change) or ()
