@@ -83,3 +83,41 @@ def test_the_fix_is_a_member_of_the_mapping(tmp_path: Path) -> None:
 def test_unset_is_vllms_own_default(tmp_path: Path, version: str, expected: str) -> None:
     found = launch(tmp_path, {"app.py": module(DRAFTS)}, "--vllm-version", version)
     assert (found["combination"], value(found, "enable_prefix_caching")) == (expected, expected == "present")
+
+
+SERVE = """\
+applications:
+- name: app
+  route_prefix: /
+  import_path: ray.serve.llm:build_openai_app
+  args:
+    llm_configs:
+    - model_loading_config:
+        model_id: qwen
+        model_source: %s
+      engine_kwargs:
+        enable_prefix_caching: %s
+        speculative_config: {method: mtp, num_speculative_tokens: 1}
+    - model_loading_config: {model_id: Qwen/Qwen3-8B}
+      engine_kwargs: {enable_prefix_caching: true}
+"""
+RAY_SERVICE = "apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: m}\nspec:\n  serveConfigV2: |\n"
+
+
+@pytest.mark.parametrize("service", [False, True], ids=["a Serve config", "a RayService"])
+@pytest.mark.parametrize(
+    ("model", "caching", "expected"),
+    [(HYBRID, "true", "present"), (HYBRID, "false", "absent"), (DENSE, "true", "absent")],
+)
+def test_each_model_of_a_serve_config_is_a_launch(
+    tmp_path: Path, model: str, caching: str, expected: str, service: bool
+) -> None:
+    text = SERVE % (model, caching)
+    if service:
+        text = RAY_SERVICE + "".join(f"    {line}\n" for line in text.splitlines())
+    found = report(tmp_path, {"serve.yaml": text})
+    first = 12 if service else 7
+    assert [(i["line"], i["combination"]) for i in found["launches"]] == [(first, expected), (first + 6, "absent")]
+    assert rules(found) == (["GDN001"] if expected == "present" else [])
+    if expected == "present":
+        assert found["findings"][0]["line"] == first + 4

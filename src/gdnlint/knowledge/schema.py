@@ -241,6 +241,8 @@ class Manifest(NamedTuple):
     kind: str
     completes: bool
     """Whether the controller gives a command to the containers in it that have none."""
+    texts: tuple[str, ...] = ()
+    """Keys whose texts are YAML that is read as a part of the object."""
 
 
 class Recognise(NamedTuple):
@@ -699,7 +701,7 @@ def _recognise(table: Table) -> Recognise:
 
 
 def _manifest(table: Table) -> Manifest:
-    found = Manifest(table.text("api"), table.text("kind"), table.flag("completes_containers"))
+    found = Manifest(table.text("api"), table.text("kind"), table.flag("completes_containers"), table.texts("texts"))
     table.done()
     return found
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gdnlint.documents.yaml import Loaded
+from gdnlint.documents.yaml import Loaded, load
 from gdnlint.knowledge.schema import Framework, Manifest
 from gdnlint.launches import containers, scripts
 from gdnlint.launches.containers import Container
@@ -92,7 +92,7 @@ def _controlled(root: Value, source: Source, context: Context, reader: _Reader) 
         if controller is None or item.span is None or not context.has_room(item.span.key()):
             continue
         span = block(item) if item is not root else item.span
-        tree = reader.filled(item)
+        tree = reader.with_texts(item, reader.filled(item), controller[1].texts)
         variant = Variant(tree=tree, base=tree, own=item, insertion=Insertion("key", span, "yaml"))
         out.append(Launch(span, "manifest", controller[0], None, source.file.parent, [variant]))
     return out
@@ -172,6 +172,18 @@ class _Reader:
             made = expanded(made, env or {})
         known = made.known
         return value if known == value.data else replace(value, data=made if known is None else known)
+
+    def with_texts(self, item: Value, tree: Value, keys: tuple[str, ...]) -> Value:
+        """An object with the YAML that stands in some of its texts as a part of it."""
+        for key in keys:
+            path = key.split(".")
+            value = item.at(path)
+            fragments = (loaded.fragment(value) for loaded in self.scalars.loaded) if value is not None else iter(())
+            fragment = next((found for found in fragments if found is not None), None)
+            inner = load(fragment, "yaml12") if fragment is not None else None
+            if inner is not None and inner.documents:
+                tree = tree.with_(path, inner.documents[0])
+        return tree
 
     def environment(self, value: Value) -> dict[str, Text]:
         env: dict[str, Text] = {}
