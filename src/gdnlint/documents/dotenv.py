@@ -3,34 +3,94 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from gdnlint.source import Source
 from gdnlint.values import Piece, Place, Text
 
 MOST = 2_000
-"""Lines of a file that are read."""
+"""Variables of a file that are read."""
 
-_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*(.*)$")
+_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*", re.ASCII)
+_RAW = re.compile(r"[ \t]*([A-Za-z_][\w.-]*)=", re.ASCII)
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$$"}
 
 
-def read(source: Source) -> dict[str, Text]:
-    """Every variable of a file, the last one of a name. Values are as written: quotes undone, nothing expanded."""
-    found: dict[str, Text] = {}
-    for number in range(1, min(len(source.starts), MOST) + 1):
-        line = source.line(number)
-        match = _LINE.match(line)
+class Variable(NamedTuple):
+    """What a file says of a variable."""
+
+    text: Text
+    """As written, quotes and escapes undone; nothing in it is replaced. A ``$`` that is escaped is ``$$``."""
+    literal: bool
+    """Whether a ``$`` in it is only a character."""
+
+
+def read(source: Source, raw: bool = False) -> dict[str, Variable]:
+    """Every variable of a file, the last one of a name.
+
+    As Compose reads it (single quotes are literal, double quotes know escapes, both may hold line ends, a comment
+    stands behind a blank); ``raw`` as ``docker run --env-file`` does, which takes each line as it is.
+    """
+    found: dict[str, Variable] = {}
+    number, count = 1, 0
+    while number <= len(source.starts) and count < MOST:
+        line, start = source.line(number), source.starts[number - 1]
+        match = (_RAW if raw else _LINE).match(line)
+        number += 1
         if match is None:
             continue
-        start = source.starts[number - 1]
-        first, value = match.start(2), match.group(2)
-        quote = value[:1]
-        if quote and quote in "'\"":
-            end = value.find(quote, 1)
-            first, value = first + 1, value[1 : end if end > 0 else len(value)]
-        else:
-            value = re.split(r"\s#|^#", value, maxsplit=1)[0].rstrip()
-        span = source.span(start + first, start + first + len(value))
-        name = match.group(1)
-        whole = source.span(start + match.start(1), start + max(match.end(1), first + len(value)))
-        found[name] = Text((Piece(value, span, (Place(whole, f"{name} is set here"),)),))
+        count += 1
+        name, first = match.group(1), start + match.end()
+        value, end = _raw(source, first, line, start) if raw else _value(source, first, start + len(line))
+        number = max(number, source.position(max(end - 1, first))[0] + 1)
+        place = (Place(source.span(start + match.start(1), max(end, first)), f"{name} is set here"),)
+        pieces = tuple(Piece(text, source.span(at, upto), place) for text, at, upto in value[0])
+        found[name] = Variable(Text(pieces or (Piece("", source.span(first, first), place),)), value[1])
     return found
+
+
+_Parts = list[tuple[str, int, int]]
+"""Characters and where in the file they stand."""
+
+
+def _raw(source: Source, first: int, line: str, start: int) -> tuple[tuple[_Parts, bool], int]:
+    end = start + len(line)
+    return ([(source.text[first:end], first, end)] if first < end else [], True), end
+
+
+def _value(source: Source, first: int, line_end: int) -> tuple[tuple[_Parts, bool], int]:
+    """The parts of a value, whether it is literal, and where it ends."""
+    text = source.text
+    quote = text[first : first + 1]
+    if quote == "'":
+        end = text.find("'", first + 1)
+        if end > 0:
+            return ([(text[first + 1 : end], first + 1, end)], True), end + 1
+    if quote == '"':
+        end = _closing(text, first + 1)
+        if end > 0:
+            return (list(_unescaped(text, first + 1, end)), False), end + 1
+    plain = text[first:line_end]
+    plain = re.split(r"\s#|^#", plain, maxsplit=1)[0].rstrip()
+    return ([(plain, first, first + len(plain))] if plain else [], False), first + len(plain)
+
+
+def _closing(text: str, at: int) -> int:
+    """Where a double quote that is not escaped stands; -1 if nowhere."""
+    match = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL).match(text, at)
+    return match.end() - 1 if match is not None else -1
+
+
+def _unescaped(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    plain = start
+    for match in re.compile(r"\\(.)", re.DOTALL).finditer(text, start, end):
+        made = _ESCAPES.get(match.group(1))
+        if made is None:
+            continue
+        if plain < match.start():
+            yield text[plain : match.start()], plain, match.start()
+        yield made, match.start(), match.end()
+        plain = match.end()
+    if plain < end:
+        yield text[plain:end], plain, end

@@ -27,6 +27,8 @@ LONGEST_NUMBER = 400
 """Characters of a number; a longer one is kept as its text."""
 MOST_HOPS = 8
 """Aliases of aliases that a value remembers."""
+MERGE_TAGS = frozenset({"!reset", "!override"})
+"""Tags that say how a value is merged and not what it is (YAML 1.2 files only)."""
 
 
 @dataclass
@@ -41,6 +43,16 @@ class Loaded:
     """How many there are, those behind aliases counted each time."""
     scalars: dict[tuple[int, int], tuple[int, int, str]] = field(default_factory=dict, repr=False)
     """File offsets of a string's value -> where its scalar lies in ``text``, and its style."""
+    fragments: dict[tuple[int, int, str], Fragment | None] = field(default_factory=dict, repr=False)
+    """Scalars that were asked for."""
+    merging: dict[tuple[int, int], str] = field(default_factory=dict, repr=False)
+    """File offsets of a value -> the one of ``MERGE_TAGS`` that it bears."""
+
+    def merge_tag(self, value: Value) -> str:
+        """How the file says that a value is merged; empty if it does not."""
+        if not self.merging or value.span is None or value.span.source is not self.text.source:
+            return ""
+        return self.merging.get((value.span.start, value.span.end), "")
 
     def fragment(self, value: Value) -> Fragment | None:
         """The characters of a string that was read here, each mapped to its place in the file.
@@ -54,7 +66,10 @@ class Loaded:
         found = self.scalars.get((value.span.start, value.span.end))
         if found is None:
             return None
-        return scalar_fragment(self.text, found[0], found[1], found[2], value.data)
+        if found not in self.fragments:
+            # An alias may use a long text many times.
+            self.fragments[found] = scalar_fragment(self.text, *found, value.data)
+        return self.fragments[found]
 
 
 def load(fragment: Fragment, scalars: Scalars) -> Loaded:
@@ -69,7 +84,14 @@ def load(fragment: Fragment, scalars: Scalars) -> Loaded:
         fragment = fragment.cut(1, len(fragment.text))
     builder = _Builder(fragment, scalars)
     builder.read()
-    return Loaded(builder.documents, builder.problems, fragment, builder.visited, builder.strings)
+    return Loaded(
+        builder.documents,
+        builder.problems,
+        fragment,
+        builder.visited,
+        scalars=builder.strings,
+        merging=builder.merging,
+    )
 
 
 def load_text(text: str, scalars: Scalars) -> Loaded:
@@ -191,10 +213,13 @@ class _Frame:
     """A collection that is being read."""
 
     __slots__ = (
-        "anchor", "flow", "items", "key", "key_end", "key_start", "members", "merges", "path", "reason", "start",
+        "anchor", "flow", "items", "key", "key_end", "key_start", "members", "merges", "merging", "path", "reason",
+        "start",
     )  # fmt: skip
 
-    def __init__(self, is_map: bool, path: str, start: int, flow: bool, anchor: str | None, reason: str) -> None:
+    def __init__(
+        self, is_map: bool, path: str, start: int, flow: bool, anchor: str | None, reason: str, merging: str
+    ) -> None:
         self.members: dict[str, Value] | None = {} if is_map else None
         self.items: list[Value] = []
         self.path = path
@@ -203,6 +228,7 @@ class _Frame:
         self.anchor = anchor
         self.reason = reason
         """Why the collection is a hole; empty if it is none."""
+        self.merging = merging
         self.key: str | None = None
         self.key_start = 0
         self.key_end = 0
@@ -225,6 +251,7 @@ class _Builder:
         self.documents: list[Value] = []
         self.problems: list[Problem] = []
         self.strings: dict[tuple[int, int], tuple[int, int, str]] = {}
+        self.merging: dict[tuple[int, int], str] = {}
         self.stack: list[_Frame] = []
         self.anchors: dict[str, Value | None] = {}
         """None while the node that bears it is still open."""
@@ -323,9 +350,10 @@ class _Builder:
         frame = self.stack[-1] if self.stack else None
         is_key = frame is not None and frame.members is not None and frame.key is None
         data: Data
-        if event.tag is not None and event.tag != "!":
+        merging = self.merge_tag(event.tag) if event.tag is not None else ""
+        if event.tag is not None and event.tag != "!" and not merging:
             data = self.tagged(word, event.tag)
-        elif event.implicit[0] or (event.tag == "!" and not word and not event.style):
+        elif event.implicit[0] or (merging and not event.style) or (event.tag == "!" and not word and not event.style):
             words = self.words
             if word in words:
                 data = words[word]
@@ -348,8 +376,16 @@ class _Builder:
         value = self.add(data, start, end)
         if type(data) is str and value.span is not None:
             self.strings[value.span.start, value.span.end] = (start, end, event.style or "")
+        self.note_merging(value, merging)
         if event.anchor is not None:
             self.anchors[event.anchor] = value
+
+    def merge_tag(self, tag: str) -> str:
+        return tag if tag in MERGE_TAGS and self.flavour == "yaml12" else ""
+
+    def note_merging(self, value: Value, tag: str) -> None:
+        if tag and value.span is not None:
+            self.merging[value.span.start, value.span.end] = tag
 
     def tagged(self, word: str, tag: str) -> Data:
         kind = tag[len(_TAG) :] if tag.startswith(_TAG) else ""
@@ -434,11 +470,14 @@ class _Builder:
             raise _Stop
         tag = event.tag
         reason = ""
-        if tag is not None and tag not in _COLLECTIONS and tag != _TAG + "omap":
+        merging = self.merge_tag(tag) if tag is not None else ""
+        if tag is not None and tag not in _COLLECTIONS and tag != _TAG + "omap" and not merging:
             reason = f"the tag {'!!' + tag[len(_TAG) :] if tag.startswith(_TAG) else tag}"
         if event.anchor is not None:
             self.anchors[event.anchor] = None
-        self.stack.append(_Frame(is_map, self.member_path(), start, bool(event.flow_style), event.anchor, reason))
+        self.stack.append(
+            _Frame(is_map, self.member_path(), start, bool(event.flow_style), event.anchor, reason, merging)
+        )
 
     def close(self, event: Any) -> None:
         frame = self.stack.pop()
@@ -458,6 +497,7 @@ class _Builder:
         else:
             end = event.end_mark.index
             value = self.add(data, start, start + len(self.text[start:end].rstrip()))
+        self.note_merging(value, frame.merging)
         if frame.anchor is not None:
             self.anchors[frame.anchor] = value
 
@@ -556,6 +596,7 @@ def scalar_fragment(text: Fragment, start: int, end: int, style: str, expected: 
     does not decode to ``expected``.
     """
     raw = text.text
+    start = _behind_properties(raw, start, end)
     if style in ("|", ">"):
         return _block_fragment(text, start, style, expected)
     if style == "'":
@@ -565,6 +606,15 @@ def scalar_fragment(text: Fragment, start: int, end: int, style: str, expected: 
     else:
         chars = _folded(raw, start, end, single=False)
     return _fragment_of(text, chars, expected)
+
+
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t]+|\r?\n[ \t]*))+")
+
+
+def _behind_properties(raw: str, start: int, end: int) -> int:
+    """Where the text of a scalar begins that bears an anchor or a tag."""
+    match = _PROPERTIES.match(raw, start, end) if raw[start : start + 1] in ("&", "!") else None
+    return match.end() if match is not None else start
 
 
 def _fragment_of(text: Fragment, chars: _Chars, expected: str) -> Fragment | None:

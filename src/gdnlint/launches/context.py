@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gdnlint.knowledge.schema import Knowledge
+from gdnlint.launches.model import ModelHint, Written
 from gdnlint.project import Project
 from gdnlint.values import Problem, Question, World
 
@@ -47,6 +48,14 @@ class Budget:
     """Those that were found."""
 
 
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Files of the project in a container, the ones that hide others first."""
+
+    mounts: tuple[ModelHint, ...] = ()
+    written: tuple[Written, ...] = ()
+
+
 @dataclass(slots=True)
 class Context:
     """One run's surroundings. ``problems`` collects what the finders could not read."""
@@ -66,6 +75,10 @@ class Context:
     """What this pass asked about, scripts inside of scripts included; in order, each once."""
     passed: dict[str, str] = field(default_factory=dict)
     """Variables of a container -> the variable outside that each is a copy of."""
+    container: Contents | None = None
+    """What the container that is being read holds of the project; None: no container."""
+    cwd: str | None = None
+    """The directory in which the command is run, where its script says so."""
 
     def loader(self, scalars: Scalars) -> Loader:
         """The YAML files of the project, read once for each kind of scalars."""

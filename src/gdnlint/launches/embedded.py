@@ -107,6 +107,8 @@ def launches(
 
     def find(inner: Context) -> Iterator[Found]:
         for site in sites:
+            if not inner.may_read(0):
+                return
             yield from _Reading(inner, scalars, mappings, site, source).found()
 
     return out + scripts.explore(find, context, source.file.parent, KIND)

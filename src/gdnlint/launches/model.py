@@ -39,6 +39,18 @@ class ModelHint:
     span: Span
     why: str
     """``/srv/Qwen3.6-27B is mounted at /model``."""
+    directory: Path | None = None
+    """Where a relative ``text`` is looked up; None: where the launch's file lies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file that the launch's own files spell out (a here-document, an inline config)."""
+
+    path: str
+    """Where its program sees it."""
+    text: Text
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,8 @@ def _inside(context: Context, directory: Path, name: str) -> Path | None:
     """A file that a command names: relative to the script's directory or to the project root, where people run it."""
     if not name or "\0" in name or len(name) > _LONGEST_PATH:
         return None
-    for folder in (context.project.root, directory, context.project.start):
+    where_run = [Path(context.cwd)] if context.cwd is not None else []
+    for folder in (*where_run, context.project.root, directory, context.project.start):
         path = folder / name
         if context.project.exists(path):
             return path

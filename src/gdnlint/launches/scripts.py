@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
 from gdnlint.launches.commands import Command, base_name, recognise, unwrap, unwrap_command
-from gdnlint.launches.context import CHARACTERS_OF_A_WORD, Alternative, Context, affords, alternatives
+from gdnlint.launches.context import CHARACTERS_OF_A_WORD, Alternative, Contents, Context, affords, alternatives
 from gdnlint.launches.installs import extras, installed
 from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
+from gdnlint.launches.started import Started, of_file, script_behind
 from gdnlint.source import Span
 from gdnlint.values import Hole, Place, Question, Text, Word, World
 
@@ -34,6 +36,22 @@ class Found:
     program: Framework | OtherEngine
     span: Span
     calls: tuple[Span, ...]
+    directory: Path | None = None
+    """Where the file lies that configures it; None: where the script that was read lies."""
+    cwd: str | None = None
+    """The directory in which it is run, if that is known."""
+    kind: str = ""
+    """Of the launch, if it is another than that of the script."""
+
+
+class _Where(NamedTuple):
+    """On which way a script is reached."""
+
+    directory: Path
+    depth: int = 0
+    """Scripts in strings and files that lead to it."""
+    reading: tuple[Path, ...] = ()
+    """The files among them."""
 
 
 def launches(script: Script, context: Context, directory: Path, kind: str = "shell command") -> list[Launch]:
@@ -46,7 +64,7 @@ def launches(script: Script, context: Context, directory: Path, kind: str = "she
         inner.ran(run.steps)
         inner.report(run.problems)
         inner.ask(run.questions)
-        yield from _found(run, inner, directory, 0)
+        yield from _found(run, inner, _Where(directory, 0, (script.fragment.source.file,)))
 
     return explore(find, context, directory, kind, script.text)
 
@@ -115,21 +133,22 @@ def _collect(
             return
         if launch is None:
             other = found.program if isinstance(found.program, OtherEngine) else None
-            launch = Launch(found.span, kind, framework, other, directory)
+            launch = Launch(found.span, found.kind or kind, framework, other, found.directory or directory)
             made[key] = launch
         if framework is None:
             launch.variants.append(
                 Variant(when=alternative.when, guards=alternative.guards, guard_text=alternative.text)
             )
             continue
-        variant = variant_of(framework, _at_home(found.command), context, directory)
+        surroundings = replace(context, cwd=found.cwd) if found.cwd is not None else context
+        variant = variant_of(framework, _at_home(found.command), surroundings, found.directory or directory)
         launch.variants.append(
             replace(
                 variant,
                 when=alternative.when,
                 guards=alternative.guards,
                 guard_text=alternative.text,
-                insertion=_insertion(framework, found, kind),
+                insertion=_insertion(framework, found, found.kind or kind),
             )
         )
 
@@ -159,6 +178,9 @@ def _insertion(framework: Framework, found: Found, kind: str) -> Insertion | Non
     form = "flag" if framework.dialect == "engine_argv" else "override"
     own = [w for w in found.command.words if not w.spread and w.span.source is found.span.source]
     own = [w for w in own if found.span.start <= w.span.start and w.span.end <= found.span.end]
+    # The program that an image starts stands where the image is named; nothing can be added there.
+    images = {hint.span.key() for hint in found.command.hints}
+    own = [w for w in own if w.span.key() not in images]
     if not own:
         return None
     last = max(own, key=lambda word: word.span.start) if kind in LISTS else own[-1]
@@ -177,10 +199,10 @@ def _style(span: Span) -> str:
 
 def in_run(run: Run, context: Context, directory: Path) -> Iterator[Found]:
     """The recognised commands of a script that was run."""
-    yield from _found(run, context, directory, 0)
+    yield from _found(run, context, _Where(directory))
 
 
-def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[Found]:
+def _found(run: Run, context: Context, where: _Where) -> Iterator[Found]:
     """The recognised commands of a run, those in strings that it hands to another shell included."""
     pins: tuple[VersionHint, ...] = ()
     options: tuple[str, ...] = ()
@@ -192,10 +214,10 @@ def _found(run: Run, context: Context, directory: Path, depth: int) -> Iterator[
         if command.image is None:
             pins = (*installed(command, context.knowledge), *pins)[:_MOST_PINS]
             options = (*extras(command), *options)[:_MOST_PINS]
-        for found in _in_command(command, invocation, context, directory, depth):
+        for found in _in_command(command, invocation, context, where):
             yield _after(found, pins, options)
-    if depth == 0:
-        yield from _in_exports(run, context, directory)
+    if where.depth == 0:
+        yield from _in_exports(run, context, where)
 
 
 def _after(found: Found, pins: tuple[VersionHint, ...], options: tuple[str, ...]) -> Found:
@@ -214,10 +236,11 @@ def in_process(command: Command, span: Span, context: Context, directory: Path) 
     }
     if inner is not None:
         invocation = Invocation(inner.words, dict(inner.env), span)
-        for found in _in_command(inner, invocation, context, directory, 0):
+        for found in _in_command(inner, invocation, context, _Where(directory)):
             words = tuple(_as_given(word, given) for word in found.command.words)
             env = {**command.env, **found.command.env}
-            yield replace(found, span=span, command=replace(found.command, words=words, env=env))
+            made = replace(found.command, words=words, env=env)
+            yield replace(found, span=span, calls=(), directory=None, command=made)
 
 
 def _as_given(word: Word, given: Mapping[tuple[str, int, int], Word]) -> Word:
@@ -229,24 +252,28 @@ def _as_given(word: Word, given: Mapping[tuple[str, int, int], Word]) -> Word:
     )
 
 
-def _in_command(
-    command: Command, invocation: Invocation, context: Context, directory: Path, depth: int
-) -> Iterator[Found]:
+def _in_command(command: Command, invocation: Invocation, context: Context, where: _Where) -> Iterator[Found]:
     if command.script is not None:
-        yield from _in_string(command.script, command, invocation, context, directory, depth)
+        yield from _in_string(command.script, command, invocation, context, where)
         return
     program = recognise(command, context.knowledge)
     if program is not None:
-        yield Found(command, program, invocation.span, invocation.calls)
+        yield Found(command, program, invocation.span, invocation.calls, cwd=invocation.cwd)
+        return
+    started = script_behind(command, invocation, context, where.directory)
+    if started is not None:
+        yield from _in_started(started, command, invocation, context, where)
         return
     for word in _script_words(command, context.knowledge):
-        yield from _in_string(word, command, invocation, context, directory, depth)
-    if invocation.stdin is not None and depth < _DEEPEST and _reads_shell(command, context.knowledge):
+        yield from _in_string(word, command, invocation, context, where)
+    if invocation.stdin is not None and where.depth < _DEEPEST and _reads_shell(command, context.knowledge):
         if not context.may_read(len(invocation.stdin.text)):
             return
-        inner = run_script(Script(invocation.stdin), context.world(), project=context.project, directory=directory)
+        inner = run_script(
+            Script(invocation.stdin), context.world(), project=context.project, directory=where.directory
+        )
         context.ran(inner.steps)
-        for found in _found(inner, context, directory, depth + 1):
+        for found in _found(inner, context, where._replace(depth=where.depth + 1)):
             yield replace(found, calls=invocation.calls)
 
 
@@ -268,10 +295,60 @@ def _mentions_program(text: str, knowledge: Knowledge) -> bool:
     return any(word in text for word in knowledge.words)
 
 
-def _in_string(
-    word: Word, command: Command, invocation: Invocation, context: Context, directory: Path, depth: int
+def _in_started(
+    started: Started, command: Command, invocation: Invocation, context: Context, where: _Where
 ) -> Iterator[Found]:
-    if depth >= _DEEPEST or word.spread or not context.may_read(len(word.text.marked())):
+    """The commands of a script that a command runs, with its arguments and environment."""
+    path = started.path
+    if where.depth >= _DEEPEST or (path is not None and path in where.reading):
+        return
+    if not context.may_read(len(started.script.text)):
+        return
+    texts = _set(command)
+    run = run_script(
+        started.script,
+        context.world(World(texts=texts)),
+        project=context.project,
+        directory=path.parent if path is not None else where.directory,
+        args=started.args,
+        cwd=invocation.cwd,
+        file=invocation.span.source,
+    )
+    context.ran(run.steps)
+    context.ask(from_outside(run, texts, context))
+    inner = _Where(
+        path.parent if path is not None else where.directory,
+        where.depth + 1,
+        (*where.reading, path) if path is not None else where.reading,
+    )
+    for found in _found(run, context, inner):
+        calls = (*invocation.calls, invocation.span, *found.calls)
+        yield replace(_inside(found, command), calls=calls, directory=found.directory or inner.directory)
+
+
+def in_file(path: Path, command: Command, invocation: Invocation, context: Context) -> Iterator[Found]:
+    """The recognised commands of a script of the project that a process runs with a command's words and variables."""
+    started = of_file(path, command.words[1:], context)
+    for found in _in_started(started, command, invocation, context, _Where(path.parent)) if started is not None else ():
+        yield replace(found, span=invocation.span, calls=())
+
+
+def _inside(found: Found, command: Command) -> Found:
+    """What a script starts, with what is known of the command that runs the script."""
+    made = replace(
+        found.command,
+        env={**command.env, **found.command.env},
+        hints=found.command.hints + command.hints,
+        extras=found.command.extras + command.extras,
+        mounts=found.command.mounts + command.mounts,
+    )
+    return replace(found, command=made)
+
+
+def _in_string(
+    word: Word, command: Command, invocation: Invocation, context: Context, where: _Where
+) -> Iterator[Found]:
+    if where.depth >= _DEEPEST or word.spread or not context.may_read(len(word.text.marked())):
         return
     inner = Script.of(word.text, word.span)
     texts = _set(command)
@@ -279,22 +356,29 @@ def _in_string(
         inner,
         context.world(World(texts=texts)),
         project=context.project,
-        directory=directory,
+        directory=where.directory,
         args=command.script_args[1:],
+        cwd=invocation.cwd,
     )
     context.ran(run.steps)
     context.ask(from_outside(run, texts, context))
-    for found in _found(run, context, directory, depth + 1):
-        merged = {**command.env, **found.command.env}
-        made = replace(
-            found.command,
-            env=merged,
-            hints=found.command.hints + command.hints,
-            extras=found.command.extras + command.extras,
-            mounts=found.command.mounts + command.mounts,
+    surroundings = _in_image(command, context)
+    for found in _found(run, surroundings, where._replace(depth=where.depth + 1)):
+        # A string may be put together from texts of other files; a script that it starts has a place of its own.
+        own = found.span.source is invocation.span.source or found.directory is not None
+        yield replace(
+            _inside(found, command),
+            span=found.span if own else invocation.span,
+            calls=(*invocation.calls, *found.calls) if found.directory is not None else invocation.calls,
         )
-        span = found.span if found.span.source is invocation.span.source else invocation.span
-        yield Found(made, found.program, span, invocation.calls)
+    context.steps = surroundings.steps
+
+
+def _in_image(command: Command, context: Context) -> Context:
+    """What a shell in a container finds there."""
+    if command.image is None or context.container is not None:
+        return context
+    return replace(context, container=Contents(command.mounts))
 
 
 def _set(command: Command) -> dict[str, Text]:
@@ -315,7 +399,7 @@ def from_outside(run: Run, texts: Mapping[str, Text], context: Context) -> Itera
             yield question
 
 
-def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:
+def _in_exports(run: Run, context: Context, where: _Where) -> Iterator[Found]:
     """Command lines in exported variables: another script runs them (``COMMAND="uv run ..." sbatch ray.sub``)."""
     for text in run.exports.values():
         marked = text.marked()
@@ -326,9 +410,9 @@ def _in_exports(run: Run, context: Context, directory: Path) -> Iterator[Found]:
         span = _span_of(text)
         if span is None or not context.may_read(len(marked)):
             continue
-        inner = run_script(Script.of(text, span), context.world(), project=context.project, directory=directory)
+        inner = run_script(Script.of(text, span), context.world(), project=context.project, directory=where.directory)
         context.ran(inner.steps)
-        for found in _found(inner, context, directory, 1):
+        for found in _found(inner, context, where._replace(depth=1)):
             yield replace(found, span=_widest(text, found.span))
 
 

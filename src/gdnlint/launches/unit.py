@@ -17,6 +17,7 @@ from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch
 from gdnlint.launches.scalars import runs, split
 from gdnlint.launches.scripts import Found
+from gdnlint.launches.started import SCRIPT
 from gdnlint.launches.templates import replaced
 from gdnlint.project import Unreadable
 from gdnlint.source import Fragment, Source, Span
@@ -153,9 +154,9 @@ class _Reader:
         if command is None or not command.words or command.entry or command.script is not None:
             return
         name = command.words[0].text.marked()
-        path = self.file(name) if containers.SCRIPT.search(name) else None
+        path = self.file(name) if SCRIPT.search(name) else None
         if path is not None:
-            yield from containers.in_file(path, command, invocation.span, self.context)
+            yield from scripts.in_file(path, command, invocation, self.context)
 
     def file(self, name: str) -> Path | None:
         """The file of the project that a path on the machine is a copy of: the one with the longest same end."""
@@ -216,7 +217,7 @@ class _Reader:
 
     def variables(self, path: Path) -> dict[str, Text]:
         try:
-            return dotenv.read(self.context.project.source(path))
+            return {name: found.text for name, found in dotenv.read(self.context.project.source(path)).items()}
         except Unreadable as error:
             self.context.report([error.problem])
             return {}

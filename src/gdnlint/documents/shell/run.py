@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from gdnlint.documents.shell.script import Script, fragment_of
 from gdnlint.documents.shell.state import (
     MOST_CALLS,
     MOST_ITERATIONS,
+    FileKey,
     Frame,
     Invocation,
     Shell,
@@ -45,7 +47,7 @@ from gdnlint.documents.shell.syntax import (
     Written,
 )
 from gdnlint.project import Project
-from gdnlint.source import Fragment, Span
+from gdnlint.source import Fragment, Source, Span
 from gdnlint.values import Hole, Piece, Problem, Question, Text, Word, World
 
 
@@ -60,6 +62,8 @@ class Run:
     """Exported variables at its end."""
     steps: int = 0
     """What it took: commands that were run."""
+    files: Mapping[FileKey, Text | None] = field(default_factory=dict)
+    """What it has written to files; None: what stands in one is not known."""
 
 
 def run(
@@ -83,16 +87,21 @@ def run_script(
     directory: Path | None = None,
     args: Sequence[Word] | None = None,
     name: str = "",
+    cwd: str | None = None,
+    file: Source | None = None,
 ) -> Run:
     """Carries a script out once in one world; deterministic, bounded, never raises for any text.
 
     ``project`` reads sourced files; ``directory`` is where the script lies (what ``dirname "$0"``
     gives); ``args`` are its arguments, None if nothing says them; ``name`` is what problems call
-    the text if it is not a file of its own.
+    the text if it is not a file of its own; ``cwd`` is the directory it is run in, and ``file`` the one
+    that starts it, if it is another.
     """
     shell = Shell(script, world, project, directory, name)
     shell.capture = lambda nodes: capture(shell, nodes)
     shell.frame = _arguments(shell, args)
+    shell.cwd = cwd
+    shell.file = file or shell.file
     try:
         note_broken(shell, script)
         statements(shell, script.nodes)
@@ -108,7 +117,7 @@ def run_script(
                 "too-deep", "statements are nested too deeply; the rest is not read", None, script.fragment.source.path
             )
         )
-    return Run(shell.invocations, shell.questions(), shell.problems, exported(shell), shell.steps)
+    return Run(shell.invocations, shell.questions(), shell.problems, exported(shell), shell.steps, shell.files)
 
 
 def note_broken(shell: Shell, script: Script) -> None:
@@ -249,7 +258,7 @@ def decide(shell: Shell, start: int, end: int, prefer: bool) -> bool:
 
 def guard_name(shell: Shell, span: Span) -> str:
     name = f"guard:{span.line}:{span.column}"
-    return name if span.source is shell.main.fragment.source else f"{name}:{span.source.path}"
+    return name if span.source is shell.file else f"{name}:{span.source.path}"
 
 
 def if_(shell: Shell, node: If) -> Status:
@@ -689,9 +698,23 @@ def dispatch(
             return call(shell, node, name, words)
         builtin = BUILTINS.get(name) or _RUNNING.get(name)
         if builtin is not None:
+            written = streams.target(shell, node.redirects)
             with redirected(shell, node.redirects):
-                return builtin(shell, Command(node, words, sources))
+                run = partial(builtin, shell, Command(node, words, sources))
+                return _into_file(shell, run, *written) if written is not None else run()
     return invoke(shell, node, words)
+
+
+def _into_file(shell: Shell, run: Callable[[], Status], file: Word, appends: bool) -> Status:
+    """A builtin whose output goes to a file."""
+    saved = shell.captured, shell.strict, shell.spoiled
+    shell.captured, shell.strict, shell.spoiled = [], False, False
+    try:
+        return run()
+    finally:
+        made = Text(tuple(p for text in shell.captured for p in text.pieces))
+        streams.write(shell, file, None if shell.spoiled else made, appends)
+        shell.captured, shell.strict, shell.spoiled = saved
 
 
 def call(shell: Shell, node: Simple, name: str, words: list[Word]) -> Status:
@@ -736,20 +759,26 @@ def invoke(shell: Shell, node: Simple, words: list[Word]) -> Status:
     fed = fed if fed is not None else shell.piped
     span = span_of(shell, node)
     stdin = fragment_of(fed, span) if fed is not None and fed.known is not None else None
-    output = None
-    for redirect in node.redirects:
-        if (
-            redirect.target is not None
-            and redirect.operator in (">", ">>", ">|", "&>")
-            and redirect.descriptor in ("", "1")
-        ):
-            made = expand.expand(shell, redirect.target)
-            output = made[0] if made else None
+    written = streams.target(shell, node.redirects)
     env = {**exported(shell), **prefixed}
-    shell.invocations.append(Invocation(tuple(words), env, span, shell.guards, stdin, shell.calls, fed, output))
+    output = written[0] if written is not None else None
+    shell.invocations.append(
+        Invocation(tuple(words), env, span, shell.guards, stdin, shell.calls, fed, output, shell.cwd, shell.files)
+    )
+    _note_files(shell, words, fed, written)
     if shell.captured is not None and not streams.writes_elsewhere(node.redirects):
         produce(shell, words, fed)
     return Status.RAN
+
+
+def _note_files(shell: Shell, words: list[Word], fed: Text | None, written: tuple[Word, bool] | None) -> None:
+    """What a program writes to files."""
+    if words[0].known == "tee":
+        names = [word for word in words[1:] if not word.text.marked().startswith("-")]
+        for name in names:
+            streams.write(shell, name, fed, any(word.known == "-a" for word in words[1:]))
+    if written is not None:
+        streams.write(shell, written[0], output_of(shell, words, fed), written[1])
 
 
 def produce(shell: Shell, words: list[Word], fed: Text | None) -> None:
@@ -772,6 +801,8 @@ def exported(shell: Shell) -> dict[str, Text]:
             text = found.scalar
             if text is not None:
                 out[name] = text
+        elif name in shell.world.texts:
+            out[name] = shell.world.texts[name]
         elif name in shell.world.env:
             out[name] = Text.of(shell.world.env[name])
     return out
@@ -825,7 +856,9 @@ def source(shell: Shell, given: Command) -> Status:
         return Status.RAN
     path, script = found
     saved = shell.here, shell.calls, shell.frame, shell.reading
-    shell.here, shell.calls, shell.reading = path.parent, (*shell.calls, span), (*shell.reading, path)
+    shell.calls = (*shell.calls, span)
+    if path is not None:
+        shell.here, shell.reading = path.parent, (*shell.reading, path)
     if len(words) > 2:
         shell.frame = Frame(words[2:], False)
     status = Status.TRUE

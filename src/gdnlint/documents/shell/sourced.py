@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gdnlint.documents.shell.script import Script
-from gdnlint.documents.shell.state import MOST_SOURCES, Shell
+from gdnlint.documents.shell.state import MOST_SOURCES, Shell, file_key
 from gdnlint.project import Unreadable
 from gdnlint.source import Fragment, Source, Span
 from gdnlint.values import Problem, Word
@@ -19,9 +19,15 @@ def script_of(source: Source) -> Script:
     return Script(Fragment.whole(source))
 
 
-def locate(shell: Shell, word: Word, span: Span) -> tuple[Path, Script] | None:
-    """The file and its script. None if it is not known or not there, or after a problem was reported."""
+def locate(shell: Shell, word: Word, span: Span) -> tuple[Path | None, Script] | None:
+    """The file (None: one that this run has written) and its script.
+
+    None if it is not known or not there, or after a problem was reported.
+    """
     assert shell.project is not None
+    written = shell.files.get(file_key(word.text, shell.cwd)) if shell.files else None
+    if written is not None:
+        return None, Script.of(written, span)
     known = word.known
     if not known or known.startswith("~") or "\0" in known or len(known) > 4096:
         return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os.path
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,6 +103,10 @@ class Uncertain(Exception):
     """A command substitution's output depends on something that is not known."""
 
 
+FileKey = tuple[str, tuple[Hole, ...]]
+"""A path as a script names it, see ``file_key``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """A command that a script runs."""
@@ -122,6 +127,10 @@ class Invocation:
     """As ``stdin``, with holes: see ``Script.of``."""
     output: Word | None = None
     """The file that its standard output is redirected to."""
+    cwd: str | None = None
+    """The directory in which it is run; None where people start the script."""
+    files: Mapping[FileKey, Text | None] = field(default_factory=dict)
+    """What the script has written to files so far; None: what stands in one is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +207,8 @@ class Shell:
     ) -> None:
         self.script = script
         """The one that is being read: the file, or what it sources or evaluates."""
-        self.main = script
+        self.file = script.fragment.source
+        """The one that is read in the end: a question about it is named by its line alone."""
         self.world = world
         self.project = project
         self.directory = directory
@@ -206,8 +216,11 @@ class Shell:
         self.here = directory
         """The directory of the file that is being read."""
         self.cwd: str | None = None
+        self.files: Mapping[FileKey, Text | None] = {}
+        """What was written to files. Replaced at every change, so that an invocation keeps what it found."""
         self.scopes: list[dict[str, Variable]] = [{}]
-        self.exported: set[str] = set()
+        self.exported: set[str] = {*world.env, *world.texts}
+        """What came from the environment goes on to the programs that are run, also when the script changes it."""
         self.functions: dict[str, tuple[Script, Node, Path | None]] = {}
         self.frame = Frame([], True)
         self.calls: tuple[Span, ...] = ()
@@ -403,6 +416,14 @@ class Shell:
             return text
         self.relied = True
         return Text(tuple(p for p in text.pieces if not (isinstance(p.content, Hole) and self.unset(p.content))))
+
+
+def file_key(text: Text, cwd: str | None) -> FileKey:
+    """Equal for names of one file."""
+    known = text.known
+    if known is None:
+        return text.marked(), text.holes
+    return os.path.normpath(os.path.join(cwd or "", known)), ()
 
 
 def hopped(text: Text, name: str, span: Span | None) -> Text:
