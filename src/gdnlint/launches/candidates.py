@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from gdnlint.project import Project, Unreadable
 from gdnlint.source import Source
 
 _SOURCES = re.compile(r"(?:^|[;&|({]|\b(?:then|do|else))[ \t]*(?:source|\.)[ \t]+([^\n]{1,400})", re.MULTILINE)
+_SCRIPTS = re.compile(r"(?<![\w.+-])([\w.+/-]{1,200}\.(?:sh|bash))\b")
+"""Scripts that a text mentions; those that it starts are among them."""
 _PATH = re.compile(r"[\w.+-]*(?:/[\w.+-]+)+|[\w.+-]+")
 
 _MOST_NAMES = 500
@@ -21,7 +23,7 @@ _DEEPEST = 8
 
 
 def may_launch(source: Source, kind: str, words: Sequence[str], project: Project) -> bool:
-    """Whether a text holds one of ``words``, is a script that sources a file of the project which does, or a unit."""
+    """Whether a text holds one of ``words``, is a script that sources or starts a file which does, or a unit."""
     if any(word in source.text for word in words) or kind == "unit":
         # A unit is short, and the script that it starts has a name of its own.
         return True
@@ -56,10 +58,14 @@ def _looks(path: Path, words: Sequence[str], project: Project, depth: int) -> bo
 
 
 def _sourced(source: Source, project: Project) -> Iterator[Path]:
-    """The files that ``source`` and ``.`` may name. What stands in a path for a folder (``$DIR``) is left out."""
+    """The files that ``source`` and ``.`` may name, and the scripts that are mentioned.
+
+    What stands in a path for a folder (``$DIR``) is left out.
+    """
     here = source.file.parent
-    names = (name for statement in _SOURCES.finditer(source.text) for name in _PATH.findall(statement.group(1)))
-    for name in islice(names, _MOST_NAMES):
+    names = [name for statement in _SOURCES.finditer(source.text) for name in _PATH.findall(statement.group(1))]
+    mentioned = (found.group(1) for found in _SCRIPTS.finditer(source.text))
+    for name in dict.fromkeys(islice(chain(names, mentioned), _MOST_NAMES)):
         tail = name.lstrip("/")
         for folder in (here, project.root):
             path = Path(os.path.normpath(folder / tail))

@@ -73,20 +73,6 @@ def launches(loaded: Loaded, root: Value, source: Source, context: Context) -> l
     return scripts.explore(find, context, directory, containers.KIND)
 
 
-def started(
-    paths: Sequence[Path],
-    directory: Path,
-    variables: Mapping[str, Text],
-    dotenvs: Sequence[Path] | None,
-    context: Context,
-) -> Iterator[Found]:
-    """The engines that ``docker compose -f A -f B up`` starts; ``variables`` are those of its environment."""
-    reader = _Reader(context, directory, variables=variables, dotenvs=dotenvs)
-    roots = [root for root in map(reader.document, paths) if root is not None and is_compose(root)]
-    for service in reader.services(roots):
-        yield from containers.found(service, context, directory)
-
-
 @dataclass(frozen=True, slots=True)
 class _Home:
     """What the relative paths and the variables of a file go by."""
@@ -102,10 +88,6 @@ class _Reader:
     context: Context
     directory: Path
     """Of the project: what relative paths go by, and where its ``.env`` lies."""
-    variables: Mapping[str, Text] = field(default_factory=dict)
-    """Of the environment that Compose is started in, where a script sets them."""
-    dotenvs: Sequence[Path] | None = None
-    """Files of variables that are read instead of ``.env``."""
     scalars: Scalars = field(default_factory=lambda: Scalars([]))
     homes: dict[int, _Home] = field(default_factory=dict)
     """By the identity of a source; those of included and extended files."""
@@ -415,17 +397,16 @@ class _Reader:
     def outside(self, name: str) -> Text | None:
         """A variable of the environment that Compose is started in."""
         world = self.context.world()
-        return Text.of(world.env[name]) if name in world.env else self.variables.get(name)
+        return Text.of(world.env[name]) if name in world.env else None
 
     def variable(self, name: str, span: Span | None, default: Text | None) -> Text | None:
         """A variable as Compose replaces it: of the environment, else of files of variables; None if it is unset."""
-        if span is not None and name not in self.variables:
+        if span is not None:
             self.context.ask([Question(name, of_default(default, self.context.knowledge), span)])
         found = self.outside(name)
         if found is not None:
             return found
-        own = self.dotenvs if self.dotenvs is not None else [self.directory / ".env"]
-        for path in reversed([*self.home(span).dotenvs, *own]):
+        for path in (self.directory / ".env", *reversed(self.home(span).dotenvs)):
             texts = self.variables_in(path)
             if name in texts:
                 return texts[name]

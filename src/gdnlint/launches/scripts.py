@@ -40,8 +40,6 @@ class Found:
     """Where the file lies that configures it; None: where the script that was read lies."""
     cwd: str | None = None
     """The directory in which it is run, if that is known."""
-    kind: str = ""
-    """Of the launch, if it is another than that of the script."""
 
 
 class _Where(NamedTuple):
@@ -133,7 +131,7 @@ def _collect(
             return
         if launch is None:
             other = found.program if isinstance(found.program, OtherEngine) else None
-            launch = Launch(found.span, found.kind or kind, framework, other, found.directory or directory)
+            launch = Launch(found.span, kind, framework, other, found.directory or directory)
             made[key] = launch
         if framework is None:
             launch.variants.append(
@@ -148,7 +146,7 @@ def _collect(
                 when=alternative.when,
                 guards=alternative.guards,
                 guard_text=alternative.text,
-                insertion=_insertion(framework, found, found.kind or kind),
+                insertion=_insertion(framework, found, kind),
             )
         )
 
