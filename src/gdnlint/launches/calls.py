@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from gdnlint.documents.python import SPREAD, Call, Module, fragment_of, mentions_call
 from gdnlint.documents.shell import Script
 from gdnlint.knowledge.schema import CallForm, Framework, Knowledge, OtherEngine
-from gdnlint.launches import scripts
+from gdnlint.launches import requirements, scripts
 from gdnlint.launches.commands import Command, engine_of_image, recognise, unwrap
 from gdnlint.launches.context import Alternative, Context, affords, alternatives
 from gdnlint.launches.installs import installed
@@ -65,7 +66,7 @@ def in_fragment(fragment: Fragment, source: Source, context: Context) -> list[La
     _collect(made, first.calls, Alternative(World(), {}, {}), context, source.file.parent, known)
     pins = _held(first.calls, context.knowledge)
     if not first.questions or not context.explores(text):
-        return [scripts.without_repeats(_pinned(launch, pins)) for launch in made.values()]
+        return _with_hints(made.values(), pins, requirements.in_python(fragment, context.knowledge))
     steps = first.steps
     for alternative in alternatives(first.questions, context.knowledge.scenario_words):
         if not affords(alternative, steps):
@@ -73,7 +74,7 @@ def in_fragment(fragment: Fragment, source: Source, context: Context) -> list[La
         run = module.run(context.world(alternative.world), wanted)
         steps += run.steps
         _collect(made, run.calls, alternative, context, source.file.parent, known)
-    return [scripts.without_repeats(_pinned(launch, pins)) for launch in made.values()]
+    return _with_hints(made.values(), pins, requirements.in_python(fragment, context.knowledge))
 
 
 def _container_calls(text: str, knowledge: Knowledge) -> tuple[str, ...]:
@@ -104,10 +105,16 @@ def _requirements(value: Value, call: Call) -> list[Word]:
     return [_word(item, call) for item in (value.data if isinstance(value.data, list) else [value])]
 
 
-def _pinned(launch: Launch, pins: tuple[VersionHint, ...]) -> Launch:
-    """A launch in a container of its module, unless its own command names a release."""
-    launch.variants = [replace(v, hints=pins) if not v.hints else v for v in launch.variants]
-    return launch
+def _with_hints(
+    launches: Iterable[Launch], held: tuple[VersionHint, ...], somewhere: tuple[VersionHint, ...]
+) -> list[Launch]:
+    """The launches of a module, each behind its own words with what its containers hold, then with what the module's
+    texts name."""
+    out = []
+    for launch in launches:
+        launch.variants = [replace(v, hints=(*(v.hints or held), *somewhere)) for v in launch.variants]
+        out.append(scripts.without_repeats(launch))
+    return out
 
 
 def _mentions_command(text: str, knowledge: Knowledge) -> bool:

@@ -10,7 +10,7 @@ from itertools import islice
 from gdnlint.documents.shell import Script, run_script
 from gdnlint.documents.yaml import Loaded
 from gdnlint.knowledge.schema import Knowledge
-from gdnlint.launches import scripts
+from gdnlint.launches import requirements, scripts
 from gdnlint.launches.commands import Command, engine_of_image, unwrap
 from gdnlint.launches.context import Context
 from gdnlint.launches.installs import installed
@@ -258,9 +258,11 @@ class _Mappings:
         return found
 
     def images(self, mapping: Value) -> tuple[VersionHint, ...]:
-        """Images that a mapping names, itself or in a mapping in it."""
+        """What a mapping installs, and images that it names, itself or in a mapping in it."""
         if id(mapping) not in self._images:
-            self._images[id(mapping)] = tuple(islice(self._named_images(_members(mapping)), _MOST_IMAGES))
+            named = islice(self._named_images(_members(mapping)), _MOST_IMAGES)
+            asked = islice(requirements.in_mapping(mapping, self.scalars, self.knowledge), _MOST_IMAGES)
+            self._images[id(mapping)] = (*asked, *named)
         return self._images[id(mapping)]
 
     def _named_images(self, members: dict[str, Value]) -> Iterator[VersionHint]:
@@ -384,7 +386,7 @@ class _Reading:
         return {name: text for name, text in env.items() if name not in self.context.env}
 
     def images(self) -> tuple[VersionHint, ...]:
-        """Images that the mappings around a command name, the nearest first."""
+        """Packages that the mappings around a command list, and images that they name, the nearest first."""
         return tuple(hint for mapping in reversed(self.site.around) for hint in self.mappings.images(mapping))
 
     def installs(self) -> tuple[VersionHint, ...]:

@@ -12,6 +12,7 @@ from gdnlint.knowledge.releases import Release
 from gdnlint.knowledge.schema import Engine, Knowledge
 from gdnlint.launches.commands import image_name
 from gdnlint.launches.model import VersionHint
+from gdnlint.launches.requirements import SOMEWHERE
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve.pins import (
     FINAL,
@@ -430,14 +431,18 @@ def in_dockerfile(search: Search, source: Source) -> Pin | None:
 def first(search: Search, directory: Path, hints: Iterable[VersionHint]) -> Pin | None:
     """The first hint that narrows the release down, else the first that speaks of the engine at all."""
     spoken: Pin | None = None
+    somewhere: list[Pin] = []
     for hint in hints:
         pin = from_hint(search, directory, hint)
         if pin is None:
             continue
-        if pin.exact or pin.releases != search.engine.releases or hint.kind in ("latest", "commit"):
+        if hint.name == SOMEWHERE:
+            somewhere.append(pin)
+        elif pin.exact or pin.releases != search.engine.releases or hint.kind in ("latest", "commit"):
             return pin
-        spoken = spoken or pin
-    return spoken
+        else:
+            spoken = spoken or pin
+    return agreed(search.engine, somewhere) or spoken
 
 
 def from_hint(search: Search, directory: Path, hint: VersionHint) -> Pin | None:
