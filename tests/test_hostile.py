@@ -305,6 +305,23 @@ BOMBS: dict[str, dict[str, str]] = {
         "requirements.txt": "vllm[" * 20_000 + "\nvllm==0." + "9" * 5_000 + "\nvllm==0.1.post1.*\nvllm" + ">=1," * 50_000 + "\n",
         "uv.lock": "".join(f'name = "vllm"\nversion = "0.{i}.0"\n' for i in range(20_000)),
         "a.Dockerfile": "\n" * 100_000 + "vllm\n",
+        "b.Dockerfile": "FROM vllm/vllm-openai:v0.28.0\n" + "RUN pip install vllm==$A vllm " + "x " * 20_000 + "\n",
+        "c.Dockerfile": "FROM a AS b\n" * 300 + "RUN pip install vllm==0.1\n" * 700,
+    },
+    "pins": {
+        "serve.sh": "pip install -r requirements.txt\n" * 300 + SERVE + "\n",
+        "requirements.txt": "-r requirements.txt\n-r a.txt\n" * 500 + "vllm " + "--hash=x " * 50_000 + "\n" + "vllm @ git+x://" + "a/" * 50_000 + "\n",
+        "a.txt": "-c requirements.txt\n-r ./a.txt\nvllm @ https://" + "/" * 400 + "\n" + "vllm==0.28.0;" + "sys_platform " * 60 + "\n",
+        "pyproject.toml": "[project.optional-dependencies]\n" + "".join(f'e{i} = ["p[e{i + 1},e0]", "vllm==0.{i}.0"]\n' for i in range(2_000)),
+        "pixi.lock": "- pypi: /vllm-0" + "/vllm-0" * 20_000 + "-\n",
+        "Pipfile.lock": '"vllm": ' + '{"version": ' * 20_000,
+        "setup.py": '"vllm[' * 20_000 + "\nvllm ==\n" + " vllm>=0" * 20_000,
+        "environment.yml": "dependencies:\n" + "- vllm=0.1=x\n" * 20_000,
+        "comments.sh": "# vllm:0 pip install vllm== " * 3_000 + "\n" + "#vllm/vllm-openai:v0.1\n" * 20_000 + SERVE + "\n",
+        "literals.py": "import vllm\n" + '"vllm=={a}" "vllm:{a}" ' * 2_000 + "\nvllm.LLM('m')\n",
+        "metadata.py": "# /// script\n" * 2_000 + '# "vllm==0.28.0"\n' * 2_000 + "import vllm\nvllm.LLM('m')\n",
+        "steps.yaml": "setup: pip install vllm==$A\nsteps:\n" + f"- run: pip install vllm==0.1\n- run: {SERVE} --x\n" * 300,
+        "names.sh": "".join(f"vllm serve {'a/' * i}m{i} --hf-overrides '{{}}'\n" for i in range(80)),
         "words.service": "[Service]\nExecStart=" + SERVE + "--x y " * 10_000 + "\n",
         "lines.service": "[Service]\nExecStart=" + SERVE + "\\\n" * 20_000 + "\nEnvironment=\\x4 \\u12 'a\n",
         "many.service": "[Service]\n" + f"ExecStart={SERVE} --x $A ${{A}} %i ; {SERVE}\n" * 1_500,
@@ -473,6 +490,16 @@ ESCAPES = {
         "compose.yaml",
         f"{SERVICE}    volumes: ['../secret.sh:/secret.sh', './out/secret.sh:/s.sh']\n    command: /secret.sh\n",
     ),
+    "requirements": (
+        "run.sh",
+        "pip install -r ../secret.txt -c {outside}/secret.txt -r out/secret.txt\nvllm serve m --x\n",
+    ),
+    "a Dockerfile": (
+        "compose.yaml",
+        "services:\n  a:\n    build: {context: .., dockerfile: secret.Dockerfile}\n    command: vllm serve m\n"
+        "  b:\n    build: {outside}/out\n    command: vllm serve m\n",
+    ),
+    "a model's configuration": ("run.sh", "vllm serve m --hf-config-path ../secret --x\ndocker run -v ../secret:/m x vllm serve /m --x\n"),
     "an import": ("run.py", "import sys\nsys.path.append('..')\nfrom secret import S\nfrom .. import secret\n" + LLM.format("S, secret.S")),
 }  # fmt: skip
 
@@ -485,6 +512,8 @@ def test_nothing_outside_the_root_is_read(tmp_path: Path, name: str, text: str) 
         {
             "secret.sh": "SECRET=classified-model\nvllm serve classified-model --x\n",
             "secret.env": "SECRET=classified-model\n",
+            "secret.txt": "vllm @ https://classified/vllm\n",
+            "secret.Dockerfile": "FROM vllm/vllm-openai:classified\n",
             "secret.py": "S = 'classified-model'\n",
             "secret/config.json": '{"architectures": ["classified-model"]}',
             "secret.yaml": "model: classified-model\npolicy: {model_name: classified-model}\n"
@@ -583,6 +612,8 @@ CYCLES = {
     ".env": "X=$X\n",
     "g.py": "from h import *\nimport g, vllm\nvllm.LLM(g.x)\n",
     "h.py": "from g import *\nx = x\n",
+    "requirements.txt": "-r constraints.txt\nvllm\n",
+    "constraints.txt": "-r requirements.txt\n-c constraints.txt\n",
 }  # fmt: skip
 
 

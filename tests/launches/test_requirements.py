@@ -92,3 +92,41 @@ APART = {
 def test_what_stands_apart_is_not(tmp_path: Path, text: str) -> None:
     found = launch(tmp_path, {"task.yaml": text, **OTHER})
     assert (found["vllm_version"]["value"], found["combination"]) == ("0.26.0", "absent")
+
+
+DOCKERFILE = {
+    "Dockerfile": f"FROM x\nARG V=0.20.0\nRUN pip install vllm==$V\nENTRYPOINT {WORDS}\n",
+    "serve/gpu.dockerfile": "FROM vllm/vllm-openai:v0.28.0\n",
+}
+BUILT = {
+    "with an argument": f"docker build --build-arg V=0.28.0 -t mine/vllm:1 .\ndocker run mine/vllm:1 {WORDS}\n",
+    "from another file": f"docker build -f serve/gpu.dockerfile -t mine . && docker run --gpus all mine {WORDS}\n",
+}
+
+
+@pytest.mark.parametrize("script", BUILT.values(), ids=BUILT)
+def test_an_image_that_a_script_builds_is_known_by_its_dockerfile(tmp_path: Path, script: str) -> None:
+    found = launch(tmp_path, {"serve.sh": script, **DOCKERFILE})
+    assert (found["vllm_version"]["value"], found["combination"]) == ("0.28.0", "present")
+
+
+def test_an_image_of_another_name_is_not_the_one_that_was_built(tmp_path: Path) -> None:
+    script = f"docker build --build-arg V=0.28.0 -t mine/vllm:1 .\ndocker run --gpus all mine/vllm:2 {WORDS}\n"
+    found = launch(tmp_path, {"serve.sh": script, **DOCKERFILE})
+    assert (found["vllm_version"]["value"], found["combination"]) == (None, "undecided")
+
+
+SERVICES = {
+    "a folder": (f"    build: .\n    command: {WORDS}\n", "0.20.0"),
+    "with an argument": (f"    build: {{context: ., args: {{V: 0.28.0}}}}\n    command: {WORDS}\n", "0.28.0"),
+    "arguments as a list": (f"    build:\n      args: [V=0.28.0]\n    command: {WORDS}\n", "0.28.0"),
+    "another file": (f"    build: {{context: serve, dockerfile: gpu.dockerfile}}\n    command: {WORDS}\n", "0.28.0"),
+    "and an image's name": (f"    build: .\n    image: mine/vllm:1\n    command: {WORDS}\n", "0.20.0"),
+}
+
+
+@pytest.mark.parametrize(("service", "release"), SERVICES.values(), ids=SERVICES)
+def test_a_service_that_is_built_is_known_by_its_dockerfile(tmp_path: Path, service: str, release: str) -> None:
+    found = launch(tmp_path, {"compose.yaml": f"services:\n  s:\n{service}", **DOCKERFILE})
+    assert found["vllm_version"]["value"] == release
+    assert found["combination"] == ("present" if release == "0.28.0" else "absent")

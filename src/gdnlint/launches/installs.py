@@ -25,6 +25,19 @@ _UPGRADES = ("-U", "--upgrade", "--force-reinstall", "-Uq", "-qU")
 _EXTRAS = ("--extra", "--group", "-E", "--extras", "--with", "--only-group")
 _LOCAL = re.compile(r"(?:\.{0,2}/?|[\w./-]*/)[\w./-]*\[([\w\s,.-]+)\]")
 """``.[vllm]``: the project itself with an optional dependency."""
+_BUILDERS = ("docker", "podman", "nerdctl", "buildah")
+_BUILD_SWITCHES = (
+    "--no-cache",
+    "--pull",
+    "--push",
+    "--load",
+    "-q",
+    "--quiet",
+    "--rm",
+    "--force-rm",
+    "--squash",
+    "--debug",
+)
 _NAMED = ("VERSION", "VER", "TAG", "REF", "GIT_REF", "RELEASE")
 _COMMITS = ("COMMIT", "COMMIT_SHA", "COMMIT_HASH", "SHA", "GIT_SHA")
 
@@ -82,6 +95,38 @@ def extras(command: Command) -> tuple[str, ...]:
         if local is not None:
             out += re.split(r"[,\s]+", local.group(1))
     return tuple(filter(None, out))
+
+
+def built(command: Command) -> tuple[tuple[str, ...], VersionHint] | None:
+    """The names of an image that a command builds, and the Dockerfile: ``docker build --build-arg A=1 -t NAME DIR``."""
+    words = command.words
+    if not words or base_name(words[0]) not in _BUILDERS:
+        return None
+    verbs = [word.known for word in words[1:3]]
+    at = 2 if verbs[:1] == ["build"] else 3 if verbs in (["buildx", "build"], ["image", "build"]) else 0
+    names: list[str] = []
+    arguments: list[tuple[str, Text]] = []
+    file: Text | None = None
+    folder: Text | None = None
+    while 0 < at < len(words):
+        name, equals, _ = words[at].text.marked().partition("=")
+        if not name.startswith("-"):
+            folder = words[at].text
+            at += 1
+            continue
+        value = words[at].text.cut(len(name) + 1) if equals else words[at + 1].text if at + 1 < len(words) else Text()
+        at += 1 if equals or name in _BUILD_SWITCHES else 2
+        if name in ("-t", "--tag") and value.known:
+            names.append(value.known)
+        elif name in ("-f", "--file"):
+            file = value
+        elif name == "--build-arg":
+            variable = value.marked().partition("=")[0]
+            arguments.append((variable, value.cut(len(variable) + 1)))
+    if folder is None or not names:
+        return None
+    path = file if file is not None else folder + Text.of("/Dockerfile")
+    return tuple(names), VersionHint(path, words[0].span, "dockerfile", arguments=tuple(arguments))
 
 
 def named_for_the_version(engine: Engine, variables: Mapping[str, Text]) -> Iterator[VersionHint]:

@@ -27,6 +27,11 @@ class VersionHint:
     arguments: tuple[tuple[str, Text], ...] = ()
     """Of a build: variables and their values."""
 
+    def signature(self) -> tuple[object, ...]:
+        """Equal for hints that say the same."""
+        given = tuple((name, text.marked()) for name, text in self.arguments)
+        return self.kind, self.text.marked(), self.name, given
+
 
 @dataclass(frozen=True, slots=True)
 class ModelHint:
@@ -112,7 +117,7 @@ class Variant:
             _shape(self.tree), _shape(self.config), _shape(self.arguments),
             tuple(sorted((name, text.marked()) for name, text in self.env.items())),
             tuple(sorted(self.features.items())),
-            self.entry, tuple((hint.kind, hint.text.marked()) for hint in self.hints), tuple(self.extras),
+            self.entry, tuple(hint.signature() for hint in self.hints), tuple(self.extras),
         )  # fmt: skip
 
 

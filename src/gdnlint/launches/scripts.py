@@ -11,7 +11,7 @@ from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
 from gdnlint.launches.commands import Command, base_name, recognise, unwrap, unwrap_command
 from gdnlint.launches.context import CHARACTERS_OF_A_WORD, Alternative, Contents, Context, affords, alternatives
-from gdnlint.launches.installs import extras, installed
+from gdnlint.launches.installs import built, extras, installed
 from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
 from gdnlint.launches.started import Started, of_file, script_behind
@@ -204,6 +204,7 @@ def _found(run: Run, context: Context, where: _Where) -> Iterator[Found]:
     """The recognised commands of a run, those in strings that it hands to another shell included."""
     pins: tuple[VersionHint, ...] = ()
     options: tuple[str, ...] = ()
+    images: dict[str, VersionHint] = {}
     for invocation in run.invocations:
         command = unwrap(invocation.words, invocation.env, context.knowledge)
         if command is None:
@@ -212,10 +213,23 @@ def _found(run: Run, context: Context, where: _Where) -> Iterator[Found]:
         if command.image is None:
             pins = (*installed(command, context.knowledge), *pins)[:_MOST_PINS]
             options = (*extras(command), *options)[:_MOST_PINS]
+            made = built(command)
+            images.update(dict.fromkeys(made[0], made[1]) if made is not None and len(images) < _MOST_PINS else {})
         for found in _in_command(command, invocation, context, where):
-            yield _after(found, pins, options)
+            yield _after(_from_built(found, images), pins, options)
     if where.depth == 0:
         yield from _in_exports(run, context, where)
+
+
+def _from_built(found: Found, images: Mapping[str, VersionHint]) -> Found:
+    """A command in an image that its script has built before, with the Dockerfile of it."""
+    if not images:
+        return found
+    hints: list[VersionHint] = []
+    for hint in found.command.hints:
+        made = images.get(hint.text.marked()) if hint.kind == "image" else None
+        hints += [made, hint] if made is not None else [hint]
+    return replace(found, command=replace(found.command, hints=tuple(hints)))
 
 
 def _after(found: Found, pins: tuple[VersionHint, ...], options: tuple[str, ...]) -> Found:
