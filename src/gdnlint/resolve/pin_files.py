@@ -100,13 +100,17 @@ def agreed(engine: Engine, found: Sequence[Pin]) -> Pin | None:
         return next((pin for pin in found if not is_bare(engine, pin)), bare)
     values = sorted({str(pin.value) for pin in pins})
     if bare is not None:
-        text = f"{bare.text}, beside {pins[0].text} ({', '.join(values)})"
+        text = f"{bare.text}, beside {_place(pins[0])} with {', '.join(values)}"
         return Pin(engine.releases, False, text, None, bare.span)
     if len(values) == 1:
         return pins[0]
     releases = tuple(sorted({release for pin in pins for release in pin.releases}))
-    text = f"several versions are pinned side by side ({', '.join(values)}), first {pins[0].text}"
+    text = f"several versions are pinned side by side ({', '.join(values)}), first in {_place(pins[0])}"
     return Pin(releases, False, text, None, pins[0].span)
+
+
+def _place(pin: Pin) -> str:
+    return pin.span.source.path if pin.span is not None else "another file"
 
 
 # -- lock files --------------------------------------------------------------------------------------------------------
@@ -536,13 +540,14 @@ def in_comments(engine: Engine, source: Source) -> Pin | None:
     if engine.package not in text:
         return None
     package = re.escape(engine.package)
-    begin = r"^" if source.path.lower().endswith((".md", ".mdx", ".markdown")) else r"^(?:[^#\n]*[ \t])?#"
+    prose = source.path.lower().endswith((".md", ".mdx", ".markdown"))
+    begin = r"^" if prose else r"^(?:[^#\n]*[ \t])?#"
     found: list[Pin] = []
     for match in islice(re.finditer(rf"{begin}[^\n]*{package}[^\n]*", text, re.MULTILINE), _MOST_COMMENTS):
         line = match.group()
         if len(line) > _LONGEST_LINE:
             continue
-        at = line.find("#") if begin != "^" else 0
+        at = 0 if prose else line.find("#")
         for word in re.finditer(rf"[\w./-]*{package}[\w./-]*:v?\d[\w.+-]*", line[at:]):
             span = source.span(match.start() + at + word.start(), match.start() + at + word.end())
             pin = image(engine, word.group(), word.group(), span)
@@ -558,4 +563,4 @@ def in_comments(engine: Engine, source: Source) -> Pin | None:
         return unknown(
             engine, f"no version found; comments in {source.path} name several ({', '.join(values)})", found[0].span
         )
-    return commented(found[0], source.path) if found else None
+    return commented(found[0], source.path, "the text" if prose else "a comment") if found else None

@@ -211,6 +211,6 @@ def _built_on(engine: Engine, day: str, where: str, span: Span | None) -> Pin | 
     return Pin(releases, False, f"{where} is a build of {day}, later than {low}", None, span)
 
 
-def commented(pin: Pin, where: str) -> Pin:
-    """A pin that only a comment says."""
-    return replace(pin, text=f"{pin.text}, as only a comment in {where} says", confidence="low")
+def commented(pin: Pin, where: str, what: str = "a comment") -> Pin:
+    """A pin that only a comment says, or the text around a launch."""
+    return replace(pin, text=f"{pin.text}, as only {what} in {where} says", confidence="low")
