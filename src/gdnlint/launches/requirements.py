@@ -84,7 +84,7 @@ def _filled(fragment: Fragment, start: int, end: int) -> Text:
 def in_mapping(mapping: Value, scalars: Scalars, knowledge: Knowledge) -> Iterator[VersionHint]:
     """Packages that a mapping around a launch lists: below ``pip:``, ``runtime_env:`` and their kind."""
     members = mapping.data if isinstance(mapping.data, dict) else {}
-    for name in _PACKAGES & members.keys():
+    for name in sorted(_PACKAGES & members.keys()):
         yield from _listed(members[name], scalars, knowledge, 0)
 
 
