@@ -59,9 +59,9 @@ def test_version() -> None:
 def test_help_names_the_commands_and_exit_codes(flag: str) -> None:
     done = run(flag)
     assert done.returncode == 0
-    assert re.findall(r"^  (\w+)  ", done.stdout, re.MULTILINE) == ["check", "resolve", "explain", "rules"]
+    assert re.findall(r"^  (\w+)  ", done.stdout, re.MULTILINE) == ["check", "resolve", "explain", "rules", "verify"]
     assert "Exit codes: 0 clean, 1 findings" in done.stdout
-    for command in ("check", "resolve", "explain", "rules"):
+    for command in ("check", "resolve", "explain", "rules", "verify"):
         done = run(command, flag)
         assert done.returncode == 0
         assert done.stdout.startswith(f"Usage: gdnlint {command} ")

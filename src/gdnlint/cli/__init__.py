@@ -14,7 +14,7 @@ import click
 from gdnlint import __version__
 from gdnlint.cli._exit import Exit, PipeClosed
 
-COMMANDS = ("check", "resolve", "explain", "rules")
+COMMANDS = ("check", "resolve", "explain", "rules", "verify")
 
 
 class Commands(click.Group):
@@ -58,6 +58,7 @@ def cli() -> None:
       gdnlint check serve.sh --vllm-version 0.28.0
       gdnlint resolve serve.sh           what vLLM would really run with, and why
       gdnlint explain GDN001
+      gdnlint verify serve.sh            run it on a real vLLM, and prove or clear it
     """
 
 
