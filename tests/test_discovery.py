@@ -103,8 +103,8 @@ def test_in_a_folder_the_first_line_tells_the_kind_of_a_file_without_suffix(firs
         ("run.slurm", "#!/bin/bash\n#SBATCH -N 1\n", "shell"),
         ("job.txt", "# comment\n\nvllm serve Qwen/Qwen3.5-9B\n", "shell"),
         ("job.txt", "CUDA_VISIBLE_DEVICES=0 python3 -m vllm.entrypoints.openai.api_server\n", "shell"),
-        ("deploy.tpl", "# Kubernetes\napiVersion: v1\ncommand: |\n  set -e\n", "yaml"),
-        ("list.tpl", "- name: a\n", "yaml"),
+        ("deploy.tmpl", "# Kubernetes\napiVersion: v1\ncommand: |\n  set -e\n", "yaml"),
+        ("list.tmpl", "- name: a\n", "yaml"),
         ("tool", "from vllm import LLM\n", "python"),
     ],
 )

@@ -51,7 +51,7 @@ class Kind:
 KINDS = (
     Kind(
         "yaml",
-        (".yaml", ".yml"),
+        (".yaml", ".yml", ".tpl"),
         content=re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---\s|[\w.-]+:\s|-\s+[\w.-]+:\s)"),
     ),
     Kind(

@@ -124,3 +124,10 @@ def test_a_tag_that_is_no_release_leaves_the_version_open(tmp_path: Path) -> Non
     found = launch(tmp_path, {"values.yaml": values(tag="latest")})
     assert found["vllm_version"]["value"] is None
     assert "vllm/vllm-openai:latest" in str(found["vllm_version"]["provenance"])
+
+
+@pytest.mark.parametrize(("model", "verdict"), [(HYBRID, "present"), ("${model_path}", "undecided")])
+def test_a_terraform_template_of_values_is_read_but_for_its_variables(tmp_path: Path, model: str, verdict: str) -> None:
+    text = values(*config("enablePrefixCaching: true"), model=model)
+    found = launch(tmp_path, {"values.tpl": text})
+    assert (found["combination"], rules(found)) == (verdict, ["GDN001"] if verdict == "present" else [])
