@@ -97,6 +97,11 @@ def test_variables_that_are_interpolated_are_scenarios(
     assert found == [verdict]
 
 
+def test_a_finding_of_a_scenario_stands_at_the_variable(five: Any) -> None:
+    finding = next(f for f in five["findings"] if f["when"] == {"PREFIX_CACHE_ARG": "--enable-prefix-caching"})
+    assert finding["line"] == 14
+
+
 def test_the_image_tells_the_version(five: Any) -> None:
     assert by_line(five)[4]["vllm_version"]["value"] == "0.28.0"
 

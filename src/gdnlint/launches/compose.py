@@ -387,23 +387,23 @@ class _Reader:
             return made
 
         def variable(name: str, _span: Span | None, _default: Text | None) -> Text | None:
-            given = self.outside(name)
+            given = self.outside(name, None)
             return given if given is not None else made.get(name)
 
         for name, (text, literal) in found.items():
             made[name] = text if literal else interpolate(text, variable)
         return made
 
-    def outside(self, name: str) -> Text | None:
+    def outside(self, name: str, span: Span | None) -> Text | None:
         """A variable of the environment that Compose is started in."""
         world = self.context.world()
-        return Text.of(world.env[name]) if name in world.env else None
+        return Text.of(world.env[name], span) if name in world.env else None
 
     def variable(self, name: str, span: Span | None, default: Text | None) -> Text | None:
         """A variable as Compose replaces it: of the environment, else of files of variables; None if it is unset."""
         if span is not None:
             self.context.ask([Question(name, of_default(default, self.context.knowledge), span)])
-        found = self.outside(name)
+        found = self.outside(name, span)
         if found is not None:
             return found
         for path in (self.directory / ".env", *reversed(self.home(span).dotenvs)):
