@@ -13,6 +13,7 @@ Three kinds of text are generated:
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -36,8 +37,10 @@ from gdnlint.discovery import KINDS  # noqa: E402
 from gdnlint.knowledge.programs import Ref, Step  # noqa: E402
 from gdnlint.knowledge.schema import MECHANISMS, Engine, Framework, Knowledge, Rule  # noqa: E402
 from gdnlint.report import rule_info  # noqa: E402
+from gdnlint.settings import schema as settings_schema  # noqa: E402
+from gdnlint.settings.keys import KEYS, Key  # noqa: E402
 
-WRITTEN_BY_HAND = ("README.md", "CONTRIBUTING.md", "docs/resolution.md", "examples/README.md")
+WRITTEN_BY_HAND = ("README.md", "CONTRIBUTING.md", "docs/configuration.md", "docs/resolution.md", "examples/README.md")
 """Pages in which only tables and console blocks are generated."""
 
 COLUMNS = "100"
@@ -85,6 +88,7 @@ def generated() -> dict[Path, str]:
     pages[docs / "reference" / "frameworks.md"] = frameworks_page(known)
     pages[docs / "reference" / "models.md"] = models_page()
     pages[docs / "reference" / "engines.md"] = engines_page(known)
+    pages[docs / "gdnlint.schema.json"] = json.dumps(settings_schema.document(), indent=2) + "\n"
     for name in WRITTEN_BY_HAND:
         path = ROOT / name
         if path.is_file():
@@ -274,6 +278,22 @@ def reads_table(known: Knowledge) -> str:
     )
 
 
+def keys_text(_: Knowledge) -> str:
+    return "\n\n".join(part for key in KEYS for part in _key_parts(key))
+
+
+def _key_parts(key: Key) -> Iterator[str]:
+    yield f"### `{key.name}`"
+    yield key.help
+    facts = [("Default", f"`{key.default}`" if key.default[:1] in '["{' else key.default)]
+    facts += [("One of", _codes(key.choices))] if key.choices else []
+    facts += [("On the command line", f"`{key.option}`")] if key.option else []
+    yield _table(("", ""), facts)
+    if key.members:
+        yield _table(("Member", "What it says"), [(f"`{member.name}`", member.help) for member in key.members])
+    yield f"```toml\n{key.example}\n```"
+
+
 TITLES = {
     "shell": "shell scripts",
     "yaml": "YAML",
@@ -287,6 +307,7 @@ TITLES = {
 TABLES: dict[str, Callable[[Knowledge], str]] = {
     "rules": lambda known: rules_table(known, "docs/rules/"),
     "reads": reads_table,
+    "keys": keys_text,
 }
 
 _MARKED = re.compile(r"(<!-- begin generated: (\w+) -->\n).*?(<!-- end generated -->)", re.DOTALL)

@@ -102,6 +102,8 @@ class Found:
     display: str
     """As reports print it: POSIX, relative to the current directory."""
     kind: str
+    named: bool = False
+    """Whether an argument names the file itself, not a folder that holds it."""
 
 
 @dataclass(slots=True)
@@ -119,6 +121,7 @@ class _Entry:
     kind: str
     link: bool
     real: str
+    named: bool = False
 
 
 def discover(paths: Iterable[Path], project_root: Path) -> Discovered:
@@ -135,10 +138,10 @@ def discover(paths: Iterable[Path], project_root: Path) -> Discovered:
         entries += _folder(absolute, os.path.realpath(project_root)) if folder else _named(absolute, result.problems)
     # A file that is reached twice is taken once, rather by its own path than by a link to it.
     once: dict[str, _Entry] = {}
-    for entry in sorted(entries, key=lambda entry: (entry.link, entry.display)):
+    for entry in sorted(entries, key=lambda entry: (not entry.named, entry.link, entry.display)):
         once.setdefault(entry.real, entry)
     found = sorted(once.values(), key=lambda entry: entry.display)
-    result.files = [Found(Path(entry.path), entry.display, entry.kind) for entry in found]
+    result.files = [Found(Path(entry.path), entry.display, entry.kind, entry.named) for entry in found]
     return result
 
 
@@ -201,7 +204,7 @@ def _named(absolute: str, problems: list[Problem]) -> Iterator[_Entry]:
         message = f"{display} is of no kind that gdnlint reads ({known}); it was not read"
         problems.append(Problem("unknown-kind", message, path=display))
         return
-    yield _Entry(absolute, display, kind, os.path.islink(absolute), os.path.realpath(absolute))
+    yield _Entry(absolute, display, kind, os.path.islink(absolute), os.path.realpath(absolute), named=True)
 
 
 def _folder(absolute: str, root: str) -> Iterator[_Entry]:

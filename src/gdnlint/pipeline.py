@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from gdnlint.launches.candidates import may_launch
 from gdnlint.options import Options
 from gdnlint.project import Project, Unreadable
-from gdnlint.results import Diagnostic, Finding, LaunchResult, Report
+from gdnlint.results import Diagnostic, Finding, LaunchResult, Report, Skipped
+from gdnlint.settings.search import Configurations
 from gdnlint.values import Problem
 
 if TYPE_CHECKING:
     from gdnlint.knowledge.schema import Knowledge
     from gdnlint.launches.context import Context
     from gdnlint.launches.model import Launch
+    from gdnlint.settings.judgement import Judgement
     from gdnlint.source import Source
 
 _ERRORS = frozenset({"unreadable", "encoding", "outside-root", "syntax", "internal-error"})
@@ -44,18 +46,24 @@ def run(
     """
     from gdnlint import discovery, knowledge
 
-    loaded = knowledge.load(options.rules)
     report = Report()
     told = _Told()
     for root, group in _by_root(paths):
         found = discovery.discover(group, root)
-        report.files += len(found.files)
         report.diagnostics += [_diagnostic(p) for p in found.problems]
         project = Project(root, Path.cwd(), texts)
-        for file in found.files:
+        configurations = Configurations(root, options)
+        # A mistake in any configuration stops the run before anything is judged.
+        judgements = [(file, configurations.judgement(file.path, file.named)) for file in found.files]
+        for file, judgement in judgements:
             if only is not None and file.display not in only:
                 continue
-            _one_file(file.path, file.display, file.kind, loaded, project, options, report, told)
+            if isinstance(judgement, str):
+                report.skipped.append(Skipped(file.display, judgement))
+                continue
+            report.files += 1
+            loaded = knowledge.load(judgement.options.rules)
+            _one_file(file.path, file.display, file.kind, loaded, project, judgement, report, told)
     _sort(report)
     return report
 
@@ -84,7 +92,7 @@ def _one_file(
     kind: str,
     knowledge: Knowledge,
     project: Project,
-    options: Options,
+    judgement: Judgement,
     report: Report,
     told: _Told,
 ) -> None:
@@ -99,7 +107,7 @@ def _one_file(
         return
     before = len(report.launches), len(report.diagnostics)
     try:
-        _judge(source, kind, knowledge, project, options, report, told)
+        _judge(source, kind, knowledge, project, judgement, report, told)
     except Exception as error:
         from gdnlint.report._words import internal_error
 
@@ -115,12 +123,13 @@ def _judge(
     kind: str,
     knowledge: Knowledge,
     project: Project,
-    options: Options,
+    judgement: Judgement,
     report: Report,
     told: _Told,
 ) -> None:
     from gdnlint.launches.context import Context
 
+    options = judgement.options
     answers = {name: value for name, value in options.assume.items() if ":" in name}
     env = {name: value for name, value in options.assume.items() if ":" not in name}
     context = Context(knowledge, project, env, answers)
@@ -132,7 +141,7 @@ def _judge(
 
         facts = {name.removeprefix("fact:"): value for name, value in answers.items() if name.startswith("fact:")}
         cache = cache_folder(os.environ) if options.hf_cache else None
-        settings = Settings(options.vllm_version, facts, cache=cache)
+        settings = Settings(options.vllm_version, facts, judgement.aliases, cache=cache)
         for launch in sorted(launches, key=lambda launch: launch.span.start):
             for resolved in resolve(launch, knowledge, project, settings):
                 place = launch.span.source.path, launch.span.line
@@ -143,7 +152,7 @@ def _judge(
                 told.numbers[place] = told.numbers.get(place, 0) + 1
                 report.launches.append(result)
                 report.read_from[result.id] = source.path
-                for finding in check.findings(resolved, result, knowledge):
+                for finding in filter(None, map(judgement.of, check.findings(resolved, result, knowledge))):
                     key = _finding_key(finding)
                     if key not in told.findings:
                         told.findings.add(key)

@@ -139,6 +139,15 @@ class Finding:
     references: tuple[Reference, ...] = ()
     chain: tuple[Related, ...] = ()
     """The resolution, place by place, for readers that show a path."""
+    fails: bool = True
+    """Whether it makes the run fail (``--fail-on``)."""
+
+
+class Skipped(NamedTuple):
+    """A file that was found or named and is not checked."""
+
+    path: str
+    reason: str
 
 
 class Diagnostic(NamedTuple):
@@ -162,3 +171,4 @@ class Report:
     """Files that were looked at."""
     read_from: dict[str, str] = field(default_factory=dict)
     """A launch's id -> the file that was read when it was found (a script finds launches in what it sources)."""
+    skipped: list[Skipped] = field(default_factory=list)

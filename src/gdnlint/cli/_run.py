@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gdnlint.knowledge import Knowledge
     from gdnlint.knowledge.schema import Rule
     from gdnlint.report._terminal import Style
+    from gdnlint.settings import Config
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -28,8 +29,10 @@ class Failed(click.ClickException):
 
     exit_code = int(Exit.USAGE)
 
-    def __init__(self, message: str, reported: bool = False) -> None:
+    def __init__(self, message: str, reported: bool = False, code: str = "usage") -> None:
         super().__init__(message)
+        self.code = code
+        """Of the diagnostic that tells it."""
         self.reported = reported
         """Whether the report already says so."""
 
@@ -61,6 +64,16 @@ def run_options(command: F) -> F:
             metavar="X",
             callback=_version,
             help="The vLLM version that runs, whatever the files pin.",
+        ),
+        click.option(
+            "--config",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="The configuration file for everything, instead of the nearest to each file.",
+        ),
+        click.option("--no-config", is_flag=True, help="Read no configuration file."),
+        click.option(
+            "--force-exclude", is_flag=True, help="Leave out what the configuration excludes even where it is named."
         ),
         click.option(
             "--no-hf-cache",
@@ -113,7 +126,7 @@ def report_mistake(arguments: Sequence[str], error: click.ClickException) -> Non
         return
     from gdnlint.report import json_v1
 
-    write(json_v1.render(stopped("usage", error.format_message()), every_launch=True), None)
+    write(json_v1.render(stopped(getattr(error, "code", "usage"), error.format_message()), every_launch=True), None)
 
 
 def load_knowledge(rules: Sequence[Path]) -> Knowledge:
@@ -123,7 +136,19 @@ def load_knowledge(rules: Sequence[Path]) -> Knowledge:
     try:
         return knowledge.load(rules)
     except knowledge.KnowledgeError as error:
-        raise Failed(str(error)) from error
+        raise Failed(str(error), code="config") from error
+
+
+def configuration_here(config: Path | None = None, no_config: bool = False) -> Config:
+    """What holds for the run as a whole: the configuration of the current directory. Raises Failed."""
+    from gdnlint.knowledge import KnowledgeError
+    from gdnlint.settings.search import Configurations, top
+
+    here = Path.cwd()
+    try:
+        return Configurations(top(here), Options(config=config, use_config=not no_config)).of(str(here))
+    except (ConfigError, KnowledgeError) as error:
+        raise Failed(str(error), code="config") from error
 
 
 def rule_named(wanted: str, rules: Sequence[Rule]) -> Rule:
@@ -163,11 +188,15 @@ def repository() -> Path:
     return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
 
 
-def nothing_found(paths: Sequence[Path]) -> str:
+def nothing_found(paths: Sequence[Path], skipped: int = 0) -> str:
     """What to tell a person about a run over nothing."""
     from gdnlint.report._terminal import clean
 
     where = ", ".join(clean(str(path)) for path in paths)
+    if skipped:
+        return (
+            f"Nothing to check: the configuration leaves out what is in {where} ({skipped:,}; --no-config checks it)."
+        )
     return f"Nothing to check: no launch file in {where} (files that git ignores are not read; name one to check it)."
 
 
@@ -182,21 +211,12 @@ def _paths(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...
 def _version(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is None:
         return None
-    from gdnlint.knowledge.releases import Release
+    from gdnlint.knowledge.releases import final_release
 
-    # A local version (`0.28.0+cu129`) is a build of its release.
-    plain = value.partition("+")[0]
-    release = Release.parse(plain)
-    if release is not None:
-        return str(release)
-    base = re.match(r"v?(\d+\.\d+(?:\.\d+){0,2})(?=[._-]?(?:a|b|c|rc|alpha|beta|pre|dev)\d*)", plain)
-    if base is None:
-        raise click.BadParameter(f"'{value}' is not a version such as 0.28.0.", ctx, parameter)
-    message = (
-        f"'{value}' is no final release, and what it holds is not known. "
-        f"Give the release that it behaves like: {base.group(1)}, or the one before it."
-    )
-    raise click.BadParameter(message, ctx, parameter)
+    try:
+        return final_release(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, parameter) from error
 
 
 def _assumptions(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:

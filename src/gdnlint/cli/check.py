@@ -12,6 +12,7 @@ from gdnlint.cli._exit import Exit
 from gdnlint.cli._run import (
     Failed,
     color_option,
+    configuration_here,
     engine_report,
     load_knowledge,
     nothing_found,
@@ -22,10 +23,13 @@ from gdnlint.cli._run import (
 )
 from gdnlint.options import Options
 from gdnlint.report._terminal import style_for
-from gdnlint.results import SEVERITIES, Report, Severity
+from gdnlint.results import SEVERITIES
+from gdnlint.settings.judgement import CONFIDENCES
+from gdnlint.settings.keys import FAIL_ON, FORMATS
 
 if TYPE_CHECKING:
     from gdnlint.report import text
+    from gdnlint.results import Confidence, Severity
 
 
 @click.command("check", short_help="Judge launch files.")
@@ -33,19 +37,17 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["text", "concise", "json", "sarif"]),
-    default="text",
-    show_default=True,
-    help="How findings are printed.",
+    type=click.Choice(FORMATS),
+    help="How findings are printed (default: text).",
 )
 @click.option("--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to FILE.")
 @click.option(
     "--fail-on",
-    type=click.Choice([*reversed(SEVERITIES), "never"]),
-    default="warning",
-    show_default=True,
-    help="The mildest severity that makes the exit code 1.",
+    type=click.Choice(FAIL_ON),
+    help="The mildest severity that makes the exit code 1 (default: warning).",
 )
+@click.option("--min-severity", type=click.Choice(SEVERITIES), help="No milder findings.")
+@click.option("--min-confidence", type=click.Choice(CONFIDENCES), help="No less certain findings.")
 @click.option("--select", multiple=True, metavar="RULE", help="Only findings of this rule. May be repeated.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="No findings of this rule. May be repeated.")
 @click.option("--fix", is_flag=True, help="Write the safe fixes; the report is of what is left.")
@@ -54,17 +56,27 @@ if TYPE_CHECKING:
 @click.option("--show-launches", is_flag=True, help="List every launch, not only those with findings.")
 @click.option("--hook", is_flag=True, help="For pre-commit: exit 0 if there is nothing to check.")
 @color_option
-@click.option("-v", "--verbose", is_flag=True, help="Leave nothing out of the lists.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Leave nothing out of the lists, and say which files the configuration leaves out.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Findings only: no summary, no diagnostics.")
 def command(
     paths: tuple[Path, ...],
     vllm_version: str | None,
     assume: dict[str, str],
     rules: tuple[Path, ...],
+    config: Path | None,
+    no_config: bool,
+    force_exclude: bool,
     no_hf_cache: bool,
-    format_: str,
+    format_: str | None,
     output_file: Path | None,
-    fail_on: str,
+    fail_on: str | None,
+    min_severity: str | None,
+    min_confidence: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fix: bool,
@@ -81,15 +93,31 @@ def command(
     Exits 0 if no finding is at or above --fail-on, 1 if one is, 2 for a mistake in the options or the
     configuration, and 3 if no file to check was found.
     """
-    selection = _selection(select, ignore, rules)
-    options = Options(vllm_version, assume, rules, hf_cache=not no_hf_cache)
     if fix and diff:
         raise click.UsageError("--fix writes and --diff writes nothing: give one of them.")
+    settings = configuration_here(config, no_config)
+    own = (*settings.rules, *rules)
+    named = load_knowledge(own).rules if select or ignore else ()
+    format_ = format_ or settings.format or "text"
+    options = Options(
+        vllm_version,
+        assume,
+        rules,
+        config,
+        not no_config,
+        frozenset(rule_named(name, named).id for name in select) if select else None,
+        frozenset(rule_named(name, named).id for name in ignore),
+        fail_on,
+        cast("Severity | None", min_severity),
+        cast("Confidence | None", min_confidence),
+        force_exclude,
+        hf_cache=not no_hf_cache,
+    )
     report, failure = engine_report(paths, options)
     if (fix or diff) and not failure:
         from gdnlint.cli import _fix
 
-        plan = _fix.planned(report, paths, options, selection, unsafe_fixes)
+        plan = _fix.planned(report, paths, options, None, unsafe_fixes)
         if diff:
             write(_fix.diff(plan, style_for(None if output_file else sys.stdout, color)), output_file)
             _fix.told_refusals(plan)
@@ -99,7 +127,6 @@ def command(
             report, failure = engine_report(paths, options)
         if unwritten:
             failure = failure or f"{unwritten} of {len(plan.changes)} files could not be written"
-    report.findings = [finding for finding in report.findings if selection is None or finding.rule in selection]
     style = style_for(None if output_file else sys.stdout, color)
     if format_ == "json":
         from gdnlint.report import json_v1
@@ -108,8 +135,13 @@ def command(
     elif format_ == "sarif":
         from gdnlint.report import sarif
 
-        known = [] if failure else load_knowledge(rules).rules
+        known = [] if failure else load_knowledge(own).rules
         write(sarif.render(report, known, repository()), output_file)
+    elif format_ in ("github", "gitlab", "junit", "markdown"):
+        import importlib
+
+        module = importlib.import_module(f"gdnlint.report.{format_}")
+        write(module.render(report, repository()), output_file)
     elif format_ == "concise":
         from gdnlint.report import text
 
@@ -125,23 +157,11 @@ def command(
         from gdnlint.report import text
 
         click.echo(text.diagnostics(report.diagnostics, style_for(sys.stderr, color), verbose), nl=False, err=True)
+    if verbose and report.skipped:
+        from gdnlint.report import text
+
+        click.echo(text.skipped(report.skipped), nl=False, err=True)
     if not report.files:
-        click.echo(nothing_found(paths), err=True)
+        click.echo(nothing_found(paths, len(report.skipped)), err=True)
         return Exit.OK if hook else Exit.NOTHING
-    return Exit.FINDINGS if _fails(report, fail_on) else Exit.OK
-
-
-def _selection(select: tuple[str, ...], ignore: tuple[str, ...], rules: tuple[Path, ...]) -> set[str] | None:
-    """The ids of the rules whose findings count; None for all."""
-    if not select and not ignore:
-        return None
-    known = load_knowledge(rules).rules
-    wanted = {rule_named(name, known).id for name in select} or {rule.id for rule in known}
-    return wanted - {rule_named(name, known).id for name in ignore}
-
-
-def _fails(report: Report, fail_on: str) -> bool:
-    if fail_on == "never":
-        return False
-    worst = SEVERITIES[SEVERITIES.index(cast("Severity", fail_on)) :]
-    return any(finding.severity in worst for finding in report.findings)
+    return Exit.FINDINGS if any(finding.fails for finding in report.findings) else Exit.OK

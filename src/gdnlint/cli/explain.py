@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gdnlint.cli._exit import Exit
-from gdnlint.cli._run import color_option, knowledge_options, load_knowledge, rule_named, write
+from gdnlint.cli._run import color_option, configuration_here, knowledge_options, load_knowledge, rule_named, write
 from gdnlint.report._terminal import style_for
 from gdnlint.report.catalog_text import explanation
 
@@ -22,7 +22,7 @@ def command(names: tuple[str, ...], rules: tuple[Path, ...], color: str) -> int:
 
     RULE is an id (GDN001) or a name (hybrid-speculation-prefix-caching).
     """
-    known = load_knowledge(rules).rules
+    known = load_knowledge((*configuration_here().rules, *rules)).rules
     style = style_for(sys.stdout, color)
     write("\n".join(explanation(rule_named(name, known), style) for name in names), None, style)
     return Exit.OK

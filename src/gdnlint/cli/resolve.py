@@ -25,6 +25,9 @@ def command(
     vllm_version: str | None,
     assume: dict[str, str],
     rules: tuple[Path, ...],
+    config: Path | None,
+    no_config: bool,
+    force_exclude: bool,
     no_hf_cache: bool,
     format_: str,
     output_file: Path | None,
@@ -35,7 +38,10 @@ def command(
 
     Exits 0, 2 for a mistake in the options or the configuration, and 3 if no file was found.
     """
-    report, failure = engine_report(paths, Options(vllm_version, assume, rules, hf_cache=not no_hf_cache))
+    options = Options(
+        vllm_version, assume, rules, config, not no_config, force_exclude=force_exclude, hf_cache=not no_hf_cache
+    )
+    report, failure = engine_report(paths, options)
     style = style_for(None if output_file else sys.stdout, color)
     if format_ == "json":
         write(json_v1.render(report, every_launch=True), output_file)
@@ -46,6 +52,6 @@ def command(
     if format_ == "text":
         click.echo(text.diagnostics(report.diagnostics, style_for(sys.stderr, color), verbose), nl=False, err=True)
     if not report.files:
-        click.echo(nothing_found(paths), err=True)
+        click.echo(nothing_found(paths, len(report.skipped)), err=True)
         return Exit.NOTHING
     return Exit.OK

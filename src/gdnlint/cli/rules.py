@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gdnlint.cli._exit import Exit
-from gdnlint.cli._run import color_option, knowledge_options, load_knowledge, write
+from gdnlint.cli._run import color_option, configuration_here, knowledge_options, load_knowledge, write
 from gdnlint.report import catalog_text
 from gdnlint.report._terminal import style_for
 
@@ -19,7 +19,7 @@ from gdnlint.report._terminal import style_for
 @color_option
 def command(rules: tuple[Path, ...], format_: str, color: str) -> int:
     """List what gdnlint knows: rules, engines, frameworks and model families."""
-    knowledge = load_knowledge(rules)
+    knowledge = load_knowledge((*configuration_here().rules, *rules))
     if format_ == "json":
         write(catalog_text.as_json(knowledge), None)
         return Exit.OK

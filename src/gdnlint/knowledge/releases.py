@@ -24,6 +24,22 @@ class Release(NamedTuple):
         return _parsed(text)
 
 
+def final_release(text: str) -> str:
+    """The release that a person names, without ``v`` and local part. Raises ValueError with what to write instead."""
+    # A local version (`0.28.0+cu129`) is a build of its release.
+    plain = text.partition("+")[0]
+    release = Release.parse(plain)
+    if release is not None:
+        return str(release)
+    base = re.match(r"v?(\d+\.\d+(?:\.\d+){0,2})(?=[._-]?(?:a|b|c|rc|alpha|beta|pre|dev)\d*)", plain)
+    if base is None:
+        raise ValueError(f"'{text}' is not a version such as 0.28.0.")
+    raise ValueError(
+        f"'{text}' is no final release, and what it holds is not known. "
+        f"Give the release that it behaves like: {base.group(1)}, or the one before it."
+    )
+
+
 @lru_cache(maxsize=1024)
 def _parsed(text: str) -> Release | None:
     match = _RELEASE.fullmatch(text.strip())

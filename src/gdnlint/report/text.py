@@ -9,7 +9,7 @@ from gdnlint.report._diff import diff
 from gdnlint.report._frame import Mark, edge, frame, gutter_width
 from gdnlint.report._terminal import Style, clean, wrap
 from gdnlint.report._words import count, first_sentence, headline, summary, when_words
-from gdnlint.results import Diagnostic, Finding, Fix, LaunchResult, Report
+from gdnlint.results import Diagnostic, Finding, Fix, LaunchResult, Report, Skipped
 
 UNDECIDED_SHOWN = 5
 DIAGNOSTICS_SHOWN = 20
@@ -41,6 +41,11 @@ def diagnostics(found: Sequence[Diagnostic], style: Style, every: bool = False) 
     if len(found) > len(shown):
         lines.append(f"... and {count(len(found) - len(shown), 'more diagnostic')} (--verbose prints all)")
     return "".join(line + "\n" for line in lines)
+
+
+def skipped(found: Sequence[Skipped]) -> str:
+    """One line a file that is not checked, for standard error."""
+    return "".join(f"{clean(item.path)}: not checked: {clean(item.reason)}\n" for item in found)
 
 
 def finding_lines(finding: Finding, style: Style) -> Iterator[str]:
