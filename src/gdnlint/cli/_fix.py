@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from gdnlint.report._terminal import Style
 
 
-def planned(
-    report: Report, paths: Sequence[Path], options: Options, rules: Collection[str] | None, unsafe: bool
-) -> Plan:
+def planned(report: Report, paths: Sequence[Path], options: Options, unsafe: bool) -> Plan:
     """The fixes that can be written for a report on some paths."""
     from gdnlint import pipeline
     from gdnlint.fixes.plan import plan
@@ -27,7 +25,7 @@ def planned(
     def judge(texts: Mapping[Path, str], files: Collection[str]) -> Report:
         return pipeline.run(list(paths), options, texts, files)
 
-    return plan(report, judge, rules, unsafe)
+    return plan(report, judge, unsafe)
 
 
 def write(plan: Plan) -> int:

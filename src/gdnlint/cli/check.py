@@ -117,7 +117,7 @@ def command(
     if (fix or diff) and not failure:
         from gdnlint.cli import _fix
 
-        plan = _fix.planned(report, paths, options, None, unsafe_fixes)
+        plan = _fix.planned(report, paths, options, unsafe_fixes)
         if diff:
             write(_fix.diff(plan, style_for(None if output_file else sys.stdout, color)), output_file)
             _fix.told_refusals(plan)

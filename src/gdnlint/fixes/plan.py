@@ -61,11 +61,11 @@ class Plan:
     refused: list[Refused]
 
 
-def plan(report: Report, judge: Judge, rules: Collection[str] | None, unsafe: bool) -> Plan:
-    """The fixes for a report's findings of some rules (None: all), each proved together with the others."""
+def plan(report: Report, judge: Judge, unsafe: bool) -> Plan:
+    """The fixes for a report's findings, each proved together with the others."""
     state = _State(report, judge)
     for _ in range(ROUNDS):
-        wanted = _without_clashes(state.choices(rules, unsafe))
+        wanted = _without_clashes(state.choices(unsafe))
         if not wanted or not state.write(wanted):
             break
     return Plan(state.changes, state.fixed, list(state.refused.values()))
@@ -81,13 +81,13 @@ class _State:
         self.fixed: list[Chosen] = []
         self.refused: dict[_Identity, Refused] = {}
 
-    def choices(self, rules: Collection[str] | None, unsafe: bool) -> list[Chosen]:
+    def choices(self, unsafe: bool) -> list[Chosen]:
         """What can be done about the findings that are there, the worst first."""
         names = _names(self.report)
         found: list[Chosen] = []
         for finding in sorted(self.report.findings, key=lambda finding: -SEVERITIES.index(finding.severity)):
             identity = _identity(finding, names)
-            if (rules is not None and finding.rule not in rules) or identity in self.refused:
+            if identity in self.refused:
                 continue
             fix, reason = _way(finding, unsafe)
             if fix is None:
