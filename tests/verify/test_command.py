@@ -183,6 +183,7 @@ def test_a_launch_file_gives_the_settings(tmp_path: Path) -> None:
     script = tmp_path / "serve.sh"
     script.write_text(
         "vllm serve models/Qwen3.5-9B/healthy --enable-prefix-caching --max-num-batched-tokens 48 --max-num-seqs 4 \\\n"
+        "  --kv-cache-dtype fp8 \\\n"
         """  --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}'\n"""
     )
     done = verify(
@@ -194,7 +195,9 @@ def test_a_launch_file_gives_the_settings(tmp_path: Path) -> None:
     engine = found["subject"]["engine"]
     assert (engine["model"], engine["max_num_batched_tokens"]) == ("models/Qwen3.5-9B/healthy", 48)
     assert found["subject"]["speculative_config"] == {"method": "mtp", "num_speculative_tokens": 2}
-    assert not {"enable_prefix_caching", "model_runner", "mamba_cache_mode"} & set(engine)
+    assert not {"enable_prefix_caching", "model_runner", "mamba_cache_mode", "async_scheduling"} & set(engine)
+    # What the engine of this environment does not take is left out, and said.
+    assert any(note.endswith("ran without: kv_cache_dtype") for note in found["subject"]["notes"])
 
 
 def test_prompts_of_the_user_are_scored_with_intervals(tmp_path: Path) -> None:
@@ -271,10 +274,18 @@ def test_a_broken_prompt_file_names_the_line(tmp_path: Path, line: str, says: st
 def test_the_matrix_of_a_framework_is_emitted_in_its_own_words() -> None:
     done = verify("examples/skyrl/unsafe_mtp.sh", "--emit", "skyrl", cwd=ROOT)
     assert done.code == 0, done.err
-    arms = re.split(r"^# (\w+): .*$", done.out, flags=re.MULTILINE)[1:]
+    arms = re.split(r"^# (\w+): .* \(proved by resolving it\)$", done.out, flags=re.MULTILINE)[1:]
     commands = dict(zip(arms[::2], arms[1::2], strict=True))
     assert list(commands) == ["plain", "apc", "spec", "both"]
     for name, command in commands.items():
         assert command.startswith("\nSKYRL_DISABLE_SPEC=1 uv run") == (name in ("plain", "apc"))
         value = "true" if name in ("apc", "both") else "false"
         assert command.rstrip().endswith(f'"$@" generator.inference_engine.enable_prefix_caching={value}')
+
+
+def test_a_matrix_that_would_not_reach_a_setting_is_refused() -> None:
+    done = verify("examples/skyrl/unsafe_passthrough.sh", "--emit", "skyrl", cwd=ROOT)
+    assert (done.code, done.out) == (2, "")
+    assert (
+        "the run templates do not reach prefix caching: the command of the arm plain would still have it on" in done.err
+    )

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gdnlint.cli._exit import Exit
-from gdnlint.cli._run import Failed, _assumptions, _version, color_option, engine_report, knowledge_options, write
+from gdnlint.cli._run import (
+    Failed,
+    _assumptions,
+    _version,
+    color_option,
+    engine_report,
+    knowledge_options,
+    load_knowledge,
+    write,
+)
 from gdnlint.options import Options
 
 if TYPE_CHECKING:
@@ -120,7 +129,8 @@ def _subject(path: Path | None, asked: dict[str, Any]) -> Subject:
             raise click.UsageError("Without a launch file, give --speculative too, such as mtp:1.")
         return matrix.Subject(str(overrides["model"]), overrides, speculation)
     try:
-        return matrix.subject_of(_launch(path, asked), overrides)
+        engine = load_knowledge(asked["rules"]).engines["vllm"]
+        return matrix.subject_of(_launch(path, asked), overrides, {step.source for step in engine.steps})
     except matrix.NoSubject as error:
         raise Failed(str(error)) from error
 
@@ -151,7 +161,6 @@ def _ids(launches: list[LaunchResult]) -> str:
 
 
 def _emit(path: Path | None, asked: dict[str, Any]) -> int:
-    from gdnlint.cli._run import load_knowledge
     from gdnlint.report._terminal import clean
     from gdnlint.verify import emit, matrix
 
@@ -162,16 +171,19 @@ def _emit(path: Path | None, asked: dict[str, Any]) -> int:
     if name not in frameworks:
         known = ", ".join(sorted(key for key, framework in frameworks.items() if framework.run))
         raise click.BadParameter(f"'{name}' is no framework. With run templates: {known}.", param_hint="--emit")
+    options = Options(asked["vllm_version"], asked["assume"], asked["rules"])
     launch = _launch(path, asked)
     if (launch.framework or launch.engine) != name:
         raise Failed(f"{launch.id} is a launch of {launch.framework or launch.engine}, not of {name}")
     try:
         made = emit.commands(launch, frameworks[name].run)
+        doubts = [emit.doubt(launch, item, options) for item in made]
     except matrix.NoSubject as error:
         raise Failed(str(error)) from error
     lines = [f"# Each in the place of {launch.id}. Compare accuracy and lengths of the same steps and seed."]
-    for item in made:
-        lines += ["", f"# {item.arm}: {item.title}", *map(clean, item.text.split("\n"))]
+    for item, reason in zip(made, doubts, strict=True):
+        proof = f"not proved: {reason}" if reason else "proved by resolving it"
+        lines += ["", clean(f"# {item.arm}: {item.title} ({proof})"), *map(clean, item.text.split("\n"))]
     write("\n".join(lines) + "\n", None)
     return Exit.OK
 

@@ -9,9 +9,11 @@ template without any of the three switches prefix caching on, and without it the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
-from gdnlint.results import LaunchResult
+from gdnlint.options import Options
+from gdnlint.results import LaunchResult, Setting
 from gdnlint.verify.matrix import TITLES, NoSubject
 
 ARMS = ("plain", "apc", "spec", "both")
@@ -40,8 +42,43 @@ def commands(launch: LaunchResult, run: Mapping[str, str]) -> list[Command]:
     return found
 
 
+def doubt(launch: LaunchResult, item: Command, options: Options) -> str:
+    """Why it is not certain that a command does what its arm says; empty if it does.
+
+    The command is put into the place of the launch, in memory, and resolved as the linter resolves every launch. Raises
+    NoSubject if it comes to something else than the arm says.
+    """
+    from gdnlint import pipeline
+
+    if not _is_command(launch):
+        return "the launch is no command that could be resolved again"
+    source, start, end = launch.span
+    text = source.text[:start] + item.text + source.text[end:]
+    report = pipeline.run([Path(source.path)], options, {source.file.resolve(): text})
+    found = next((other for other in report.launches if other.id == launch.id), None)
+    if found is None:
+        return "it could not be resolved again"
+    for name, title, wanted in (
+        ("enable_prefix_caching", "prefix caching", item.arm in ("apc", "both")),
+        ("speculative_config", "speculation", item.arm in ("spec", "both")),
+    ):
+        setting = found.settings.get(name, Setting(None, "known"))
+        if setting.state != "known":
+            return f"{title} is {setting.state} in it"
+        if bool(setting.value) != wanted:
+            raise NoSubject(
+                f"{launch.id}: the run templates do not reach {title}: the command of the arm {item.arm} would still "
+                f"have it {'off' if wanted else 'on'}"
+            )
+    return ""
+
+
+def _is_command(launch: LaunchResult) -> bool:
+    return "command" in launch.kind
+
+
 def _command(launch: LaunchResult) -> str:
-    if "command" in launch.kind:
+    if _is_command(launch):
         return launch.span.text.rstrip()
     return f"<the command that runs {launch.span.source.path}>"
 

@@ -9,7 +9,7 @@ against it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from gdnlint.results import LaunchResult, Setting
@@ -64,9 +64,11 @@ class NoSubject(Exception):
     """The launch cannot be verified. The message says why and what to do."""
 
 
-def subject_of(launch: LaunchResult, overrides: Mapping[str, object]) -> Subject:
-    """The engine arguments of a resolved launch. Raises NoSubject where the model or the drafting method is not
-    known."""
+def subject_of(launch: LaunchResult, overrides: Mapping[str, object], sources: Collection[str]) -> Subject:
+    """The engine arguments of a resolved launch. Raises NoSubject where the model or the drafting method is not known.
+
+    ``sources`` are those of the engine's own steps: what they decided is left to the engine that really runs.
+    """
     settings = launch.settings
     given = {name: value for name, value in overrides.items() if name not in _AXES}
     speculation = overrides.get("speculative_config", _known(settings.get("speculative_config")))
@@ -83,7 +85,7 @@ def subject_of(launch: LaunchResult, overrides: Mapping[str, object]) -> Subject
     engine: Json = {"model": model}
     notes = []
     for name, setting in settings.items():
-        if name in _AXES | _OURS or name in given or _engine_decided(name, setting):
+        if name in _AXES | _OURS or name in given or _engine_decided(setting, sources):
             continue
         if setting.state == "known" and setting.value is not None:
             engine[name] = setting.value
@@ -135,10 +137,10 @@ def _reason(setting: Setting | None) -> str:
     return (setting.reason if setting is not None else "") or "it is not set"
 
 
-def _engine_decided(name: str, setting: Setting) -> bool:
+def _engine_decided(setting: Setting, sources: Collection[str]) -> bool:
     """Whether the engine itself came to this value, and may come to another one in another arm."""
     won = [step for step in setting.provenance if step.outcome == "won"]
-    return name == "mamba_cache_mode" and (not won or won[-1].span is None)
+    return not won or (won[-1].span is None and won[-1].source in sources)
 
 
 def on_cpu(subject: Subject) -> Subject:

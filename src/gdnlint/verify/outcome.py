@@ -72,7 +72,7 @@ def document(outcome: Outcome) -> Json:
             "title": outcome.subject.title,
             "engine": outcome.subject.engine,
             "speculative_config": outcome.subject.speculation,
-            "notes": list(outcome.subject.notes),
+            "notes": [*outcome.subject.notes, *_ignored(records)],
         },
         "verdict": judged.outcome,
         "axes": list(judged.axes),
@@ -93,6 +93,12 @@ def document(outcome: Outcome) -> Json:
         "worst": judged.worst[:20],
         "reproducer": outcome.reproducer,
     }
+
+
+def _ignored(records: Mapping[str, Recorded]) -> list[str]:
+    """What an engine could not take, once for all arms."""
+    names = dict.fromkeys(record.facts["ignored"] for record in records.values() if record.facts.get("ignored"))
+    return [f"this vLLM has no such argument, and ran without: {name}" for name in names]
 
 
 def _arm(name: str, found: Evidence, record: Recorded, scores: Sequence[Score] | None) -> Json:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 WIDTH, HEIGHT = 760, 240
-LEFT, BOTTOM, TOP = 52, 34, 12
+LEFT, BOTTOM, TOP = 64, 36, 12
 COLORS = {"noise": "#9aa0a6", "both": "#c5221f", "apc": "#1a73e8", "spec": "#188038"}
 LEAST = 1e-3
 """Drifts below it (nats) are drawn on the lower edge of a logarithmic plot."""
@@ -16,7 +16,8 @@ LEAST = 1e-3
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:820px;margin:2em auto;padding:0 1em;color:#202124;background:#fff}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;font-size:.9em;margin:.6em 0}
-th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #dadce0}th:first-child,td:first-child{text-align:left}
+th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #dadce0}
+th:first-child,td:first-child{text-align:left;white-space:nowrap}
 .v{padding:.6em 1em;border-radius:6px;color:#fff;display:inline-block;font-weight:600}
 .corrupt,.failed{background:#c5221f}.inconclusive{background:#b06000}.equivalent{background:#188038}
 .note{color:#5f6368;font-size:.9em}pre{background:#f1f3f4;padding:.8em;overflow:auto;font-size:.85em}
@@ -89,13 +90,14 @@ def _arms(document: Mapping[str, Any]) -> str:
     for arm in document["arms"]:
         repeat = arm["repeat"]
         rows.append((
-            f"{arm['name']} ({arm['title']})", arm["status"], arm["requests"], arm["requests_with_hit"],
+            arm["name"], arm["status"], arm["requests"], arm["requests_with_hit"],
             f"{arm['hit_rate']:.1%}", f"{arm['accepted_tokens']} of {arm['draft_tokens']} ({arm['acceptance']:.1%})",
             arm["mean_generated"], arm["early_stops"], arm["ended_by_model"], arm["invalid"], arm["preemptions"],
             f"{repeat['identical']} of {repeat['requests']}" if repeat else "-", arm["seconds"],
         ))  # fmt: skip
     errors = [f"<pre>{_text(arm['name'])}: {_text(arm['error'])}</pre>" for arm in document["arms"] if arm["error"]]
-    return _table(header, rows) + "".join(errors)
+    what = "; ".join(f"{arm['name']}: {arm['title']}" for arm in document["arms"])
+    return f'<p class="note">{_text(what)}.</p>' + _table(header, rows) + "".join(errors)
 
 
 def _pairs(document: Mapping[str, Any]) -> str:
@@ -135,7 +137,7 @@ def _tests(document: Mapping[str, Any]) -> str:
             f"{t['exceeding']} of {t['tested_count']}", f"{t['noise_exceeding']} of {t['noise']}", f"{t['p']:.2g}",
             t["critical"], f"{t['detectable']:.0%}", "rejects" if t["rejects"] else "",
         )
-        for t in document["tests"]
+        for t in sorted(document["tests"], key=lambda item: float(item["p"]))
     ]  # fmt: skip
     return _table(header, rows)
 
@@ -197,7 +199,7 @@ def _dot(x: float, y: float, radius: float, color: str) -> str:
 
 
 def _label(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="11" text-anchor="{anchor}">{_text(text)}</text>'
 
 
 class _Axes:
@@ -222,11 +224,9 @@ class _Axes:
         for tick in y_ticks:
             y = self.y(tick)
             lines += [_line(LEFT, y, WIDTH - 12, y, "#e8eaed"), _label(LEFT - 6, y + 4, f"{tick:g}", "end")]
-        lines += [_label(self.x(tick), HEIGHT - BOTTOM + 16, f"{tick:g}") for tick in x_ticks]
-        titles = (
-            f'<text x="{(WIDTH + LEFT) / 2}" y="{HEIGHT - 3}" text-anchor="middle">{_text(self.x_title)}</text>'
-            f'<text x="12" y="{HEIGHT / 2}" text-anchor="middle" transform="rotate(-90 12 {HEIGHT / 2})">'
-            f"{_text(self.y_title)}</text>"
+        lines += [_label(min(self.x(tick), WIDTH - 14), HEIGHT - BOTTOM + 15, f"{tick:g}") for tick in x_ticks]
+        titles = f'<g transform="rotate(-90 14 {HEIGHT / 2})">{_label(14, HEIGHT / 2, self.y_title)}</g>' + _label(
+            (WIDTH + LEFT) / 2, HEIGHT - 4, self.x_title
         )
         return (
             f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_text(self.y_title)}">'

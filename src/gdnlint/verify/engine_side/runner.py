@@ -24,7 +24,9 @@ What vLLM prints goes to standard error.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib.metadata
+import inspect
 import json
 import os
 import sys
@@ -101,7 +103,10 @@ class Engine:
         from vllm import LLM, SamplingParams
 
         self.params = SamplingParams
-        self.llm = LLM(**{"disable_log_stats": False, **arguments})
+        known = engine_arguments()
+        self.ignored = sorted(name for name in arguments if known and name not in known)
+        kept = {name: numeric(value, known.get(name)) for name, value in arguments.items() if name not in self.ignored}
+        self.llm = LLM(**{"disable_log_stats": False, **kept})
 
     def facts(self) -> dict[str, Any]:
         """What the engine really runs with. A fact that this release does not have is left out."""
@@ -137,6 +142,8 @@ class Engine:
         note("attention_backend", lambda: config.attention_config.backend)
         note("device", device_name)
         found["special_ids"] = special_ids(self.llm)
+        if self.ignored:
+            found["ignored"] = ", ".join(self.ignored)
         return found
 
     def generate(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -218,6 +225,26 @@ def special_ids(llm: Any) -> list[int]:
         return sorted({int(number) for number in [*added, *tokenizer.all_special_ids] if number is not None})
     except Exception:
         return []
+
+
+def engine_arguments() -> dict[str, Any]:
+    """The arguments that this release's ``LLM`` takes, with their defaults; empty if that cannot be told."""
+    try:
+        from vllm import LLM
+        from vllm.engine.arg_utils import EngineArgs
+
+        named = {name: parameter.default for name, parameter in inspect.signature(LLM.__init__).parameters.items()}
+        return {**named, **{field.name: field.default for field in dataclasses.fields(EngineArgs)}}
+    except Exception:
+        return {}
+
+
+def numeric(value: Any, default: Any) -> Any:
+    """A number that stands as text in a launch file, where the engine's default is a number."""
+    if isinstance(value, str) and isinstance(default, (int, float)) and not isinstance(default, bool):
+        with contextlib.suppress(ValueError):
+            return type(default)(value)
+    return value
 
 
 def device_name() -> str:
