@@ -318,6 +318,8 @@ def _self_test(asked: dict[str, Any]) -> int:
         rows = selftest.run(plan, families, seeds, names, drive.environment_for(probed), watch, told)
     except (OSError, selftest.SelfTestError) as error:
         raise Failed(str(error)) from error
+    for line in selftest.rates(rows):
+        click.echo(line)
     right = sum(row.right for row in rows)
     click.echo(f"{right} of {len(rows)} cases as expected; records and reports in {plan.folder}")
     return Exit.OK if right == len(rows) else Ended.CORRUPT

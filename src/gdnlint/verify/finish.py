@@ -33,6 +33,9 @@ def find_reproducer(plan: Plan, found: Outcome, watch: Watch) -> None:
         small = shrink(engine, found.run.records[tested], found.run.records[reference], targets)
     except ArmEnded:
         return
+    except KeyboardInterrupt:
+        engine.grace = 1.0
+        return  # whoever stops the search still wants the verdict
     finally:
         engine.close()
     if small is not None:
@@ -46,17 +49,23 @@ def find_reproducer(plan: Plan, found: Outcome, watch: Watch) -> None:
 
 
 def _targets(found: Outcome) -> list[tuple[str, str, float]]:
-    targets = []
+    """Requests beyond the tolerance. Early ones first, as they need few others, unless they are off by much less."""
     differences = {item.id: item for item in found.differences.get(found.verdict.worst_pair, [])}
     tests = [
-        t for t in found.verdict.tests if t.pair == found.verdict.worst_pair and t.rejects and t.measure != "identity"
+        item
+        for item in found.verdict.tests
+        if item.pair == found.verdict.worst_pair and item.rejects and item.measure != "identity"
     ]
+    targets: dict[str, tuple[str, float, float]] = {}
     for name in found.verdict.worst:
         for item in tests:
-            if getattr(differences[name], item.measure) > item.test.tolerance:
-                targets.append((name, item.measure, item.test.tolerance))
-                break
-    return targets
+            value = getattr(differences[name], item.measure)
+            if value > item.test.tolerance and name not in targets:
+                targets[name] = item.measure, item.test.tolerance, value
+    most = max((value for _, _, value in targets.values()), default=0.0)
+    order = list(differences)
+    ranked = sorted(targets, key=lambda name: (targets[name][2] < most / 3, order.index(name)))
+    return [(name, *targets[name][:2]) for name in ranked]
 
 
 def _reproducer(small: Reproducer, found: Outcome) -> Json:

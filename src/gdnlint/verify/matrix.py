@@ -106,12 +106,22 @@ def arms_of(subject: Subject, names: tuple[str, ...], environment: Mapping[str, 
 
 
 def rechunked(arm: Arm, facts: Mapping[str, object]) -> Arm:
-    """The arm with about three quarters of the token budget that an engine really had."""
-    budget = facts.get("max_num_batched_tokens")
-    if not isinstance(budget, int) or budget < 8:
+    """The arm with another token budget for a step: three quarters of the engine's own, and at most three blocks.
+
+    A budget that no prompt exceeds would change no chunk, and the noise would look like none.
+    """
+    budget, block, sequences = (
+        _number(facts.get(name)) for name in ("max_num_batched_tokens", "block_size", "max_num_seqs")
+    )
+    if budget < 8:
         return arm
-    # Odd, so that chunks end elsewhere than on a grid of blocks. Never less than the sequences of a step need.
-    return arm._replace(engine={**arm.engine, "max_num_batched_tokens": max(budget * 3 // 4 | 1, 8)})
+    # Odd, so that chunks end elsewhere than on a grid of blocks. The engine wants a token for each sequence.
+    less = min(budget * 3 // 4, block * 3 or budget) | 1
+    return arm._replace(engine={**arm.engine, "max_num_batched_tokens": max(less, sequences, 8)})
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def speculation_named(text: str) -> Json:

@@ -15,10 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from gdnlint.verify import campaign, finish, matrix, outcome, verdict
+from gdnlint.verify import campaign, finish, matrix, outcome, statistics, verdict
 from gdnlint.verify.campaign import Plan, Run, Watch
 from gdnlint.verify.drive import ENGINE_SIDE
 from gdnlint.verify.matrix import Subject
+from gdnlint.verify.outcome import Outcome
 
 FAMILIES = ("qwen3_next", "qwen3_5")
 WORKER = "cpu_worker.InterpretedWorker"
@@ -38,8 +39,11 @@ class Case(NamedTuple):
     speculation: Json | None = None
     requests: int | None = None
     answer: int | None = None
+    family: str | None = None
+    """Of the case's own model, where it is not the run's."""
 
 
+IDENTICAL = ", every answer bit-identical"
 CACHING, SPECULATION = f"corrupt ({verdict.CACHING})", f"corrupt ({verdict.SPECULATION})"
 CASES = (
     Case("healthy", "vLLM as it is", "equivalent", {}, matrix.ARMS),
@@ -53,6 +57,9 @@ CASES = (
          {"worker_cls": "faults.StaleState", "scheduler_cls": "faults.SkipsDrafts"}, ("spec", "both")),
     Case("control", "slower, reordered, some drafts dropped", "equivalent",
          {"scheduler_cls": "faults.Harmless"}, ("spec", "both")),
+    Case("dense", "a dense model in 32 bits, which drafts from its prompt", f"equivalent{IDENTICAL}",
+         {"dtype": "float32"}, matrix.ARMS, {"method": "ngram", "num_speculative_tokens": 3, "prompt_lookup_max": 4,
+         "prompt_lookup_min": 1}, None, None, "qwen3"),
     Case("no-hits", "context too short for a hit", "inconclusive", {"max_model_len": 192}, matrix.ARMS, None, 60),
     Case("no-drafts", "answers too short for a draft", "inconclusive", {}, matrix.ARMS, None, 60, 1),
 )  # fmt: skip
@@ -94,13 +101,13 @@ def _model(
     plan: Plan, family: str, seed: int, names: Sequence[str], environment: dict[str, str], watch: Watch
 ) -> Iterator[Row]:
     folder = plan.folder / f"{family}-{seed}"
-    model = folder / "model"
-    if not (model / "model.safetensors").exists():
-        _make(plan.python, family, seed, model)
     healthy: Run | None = None
     for case in CASES:
         if case.name not in names and case.name != "healthy":
             continue
+        model = folder / ("model" if case.family is None else f"model-{case.family}")
+        if not (model / "model.safetensors").exists():
+            _make(plan.python, case.family or family, seed, model)
         shared = set(case.touched) != set(matrix.ARMS)
         if not shared or healthy is None:
             done = _whole(plan, case, model, folder, environment, watch)
@@ -109,7 +116,30 @@ def _model(
             done = _changed(plan, case, model, folder, environment, watch, healthy)
         found = outcome.conclude(_subject(case, model), done, "")
         finish.write(folder / case.name, outcome.document(found))
-        yield Row(family, seed, case.name, case.expected, found.verdict.title, found.verdict.reasons[:3])
+        yield Row(family, seed, case.name, case.expected, _got(case, found), found.verdict.reasons[:3])
+
+
+def _got(case: Case, found: Outcome) -> str:
+    if not case.expected.endswith(IDENTICAL):
+        return found.verdict.title
+    same = all(item.identical for pair in verdict.PAIRS for item in found.differences.get(pair, ()))
+    return found.verdict.title + (IDENTICAL if same else "")
+
+
+def rates(rows: Sequence[Row]) -> list[str]:
+    """What a self-test measured, each share with its 95 % interval."""
+    faults = [row for row in rows if row.expected.startswith("corrupt")]
+    healthy = [row for row in rows if row.expected.startswith("equivalent")]
+    alarms = [row.got.startswith("corrupt") for row in healthy]
+    return [
+        _rate("injected faults found, on their axis", sum(row.right for row in faults), len(faults)),
+        _rate("healthy engines called corrupt", sum(alarms), len(alarms)),
+    ]
+
+
+def _rate(title: str, count: int, total: int) -> str:
+    low, high = statistics.interval(count, total)
+    return f"{title}: {count} of {total} (95 % interval {low:.1%} to {high:.1%})"
 
 
 def _whole(plan: Plan, case: Case, model: Path, folder: Path, environment: dict[str, str], watch: Watch) -> Run:

@@ -6,6 +6,7 @@ of one request, the target, from the reference arm's answer in the full run: its
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from gdnlint.verify.store import Batch, Recorded
 
 TRIALS = 40
 """Most trials of one search."""
+SECONDS = 600.0
+"""A search starts no trial after this time."""
 TARGETS = 3
 """How many of the worst requests are tried."""
 
@@ -41,10 +44,11 @@ def shrink(
     ``targets`` are (request, measure, tolerance in nats), the most telling first. ``recorded`` is the wrong arm.
     """
     total = len(recorded.requests)
+    until = time.monotonic() + SECONDS
     for name, measure, limit in targets[:TARGETS]:
         end = next(n for n, batch in enumerate(recorded.batches) if any(r.id == name for r in batch))
         batches = recorded.batches[: end + 1]
-        search = _Search(engine, reference, name, measure, limit)
+        search = _Search(engine, reference, name, measure, limit, until)
         if not search.wrong(batches):
             continue
         batches = _fewer(batches, search.wrong, name)
@@ -54,15 +58,18 @@ def shrink(
 
 
 class _Search:
-    def __init__(self, engine: Driver, reference: Recorded, name: str, measure: str, limit: float) -> None:
+    def __init__(
+        self, engine: Driver, reference: Recorded, name: str, measure: str, limit: float, until: float
+    ) -> None:
         self.engine, self.reference, self.name = engine, reference, name
         self.measure, self.limit = measure, limit
         self.trials = 0
+        self.until = until
         self.last = 0.0
         """Drift of the last trial that was wrong."""
 
     def wrong(self, batches: Sequence[Batch]) -> bool:
-        if self.trials >= TRIALS or not self.engine.reset():
+        if self.trials >= TRIALS or time.monotonic() > self.until or not self.engine.reset():
             return False
         self.trials += 1
         for batch in batches:
