@@ -301,6 +301,9 @@ TITLES = {
     "dockerfile": "Dockerfiles",
     "toml": "TOML",
     "markdown": "Markdown",
+    "json": "JSON",
+    "notebook": "Jupyter notebooks",
+    "makefile": "Makefiles",
     "unit": "systemd units and container units of Podman",
 }
 

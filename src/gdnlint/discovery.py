@@ -46,6 +46,8 @@ class Kind:
     """Of the first line, for files without a suffix."""
     content: re.Pattern[bytes] | None = None
     """For named files that nothing else tells: matches from the first line on."""
+    largest: int = 0
+    """Bytes of a file that a folder holds; a larger one is data and no launch. 0: as for every file."""
 
 
 KINDS = (
@@ -71,6 +73,9 @@ KINDS = (
     Kind("dockerfile", (".dockerfile",), ("dockerfile", "dockerfile.*", "containerfile", "containerfile.*")),
     Kind("toml", (".toml",)),
     Kind("markdown", (".md", ".mdx", ".markdown")),
+    Kind("json", (".json", ".jsonc"), largest=1 << 17),
+    Kind("notebook", (".ipynb",)),
+    Kind("makefile", (".mk",), ("makefile", "gnumakefile", "makefile.*")),
     Kind("unit", (".service", ".container"), ("*.service.d/*.conf", "*.container.d/*.conf")),
 )
 """A new kind is a row. The first that says yes is taken."""
@@ -78,11 +83,9 @@ KINDS = (
 FOREIGN = frozenset(
     {
         ".rst",
-        ".json",
         ".jsonl",
         ".ini",
         ".cfg",
-        ".ipynb",
         ".lock",
         ".html",
         ".js",
@@ -215,12 +218,21 @@ def _folder(absolute: str, root: str) -> Iterator[_Entry]:
     for relative, link in _walked(absolute) if listed is None else listed:
         path = f"{absolute}/{relative}"
         kind = kind_of_name(f"{base}/{relative}") or kind_of_shebang(_beginning(path))
-        if not kind:
+        if not kind or _is_data(path, kind):
             continue
         target = os.path.realpath(path) if link else f"{real}/{relative}"
         if link and not (target.startswith(root) and os.path.isfile(target)):
             continue
         yield _Entry(path, prefix + relative, kind, link, target)
+
+
+def _is_data(path: str, kind: str) -> bool:
+    """Whether a file is larger than one of its kind that people write."""
+    largest = next(one.largest for one in KINDS if one.name == kind)
+    try:
+        return bool(largest) and os.stat(path).st_size > largest
+    except OSError:
+        return False
 
 
 def _beginning(path: str) -> bytes:

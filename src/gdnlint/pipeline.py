@@ -229,6 +229,24 @@ def _unit(source: Source, context: Context) -> list[Launch]:
     return unit.launches(source, context)
 
 
+def _json(source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import json_files
+
+    return json_files.launches(source, context)
+
+
+def _notebook(source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import notebooks
+
+    return notebooks.launches(source, context)
+
+
+def _makefile(source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import makefiles
+
+    return makefiles.launches(source, context)
+
+
 _FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
     "shell": _shell,
     "yaml": _yaml,
@@ -237,6 +255,9 @@ _FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
     "toml": _toml,
     "dockerfile": _dockerfile,
     "unit": _unit,
+    "json": _json,
+    "notebook": _notebook,
+    "makefile": _makefile,
 }
 
 

@@ -9,13 +9,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+
+class Cells(Protocol):
+    """The cells of a notebook."""
+
+    def where(self, offset: int) -> str:
+        """``cell 3:4:1``: cell, line and column of an offset of the file; empty outside of every cell."""
 
 
 class Source:
     """The decoded text of one file (line ends and a BOM are kept as they are)."""
 
-    __slots__ = ("_starts", "file", "path", "text")
+    __slots__ = ("_starts", "cells", "file", "path", "text")
 
     def __init__(self, path: str, text: str, file: Path | None = None) -> None:
         self.path = path
@@ -24,6 +31,8 @@ class Source:
         self.file = file if file is not None else Path(path)
         """Where it lies on disk (real path)."""
         self._starts: list[int] | None = None
+        self.cells: Cells | None = None
+        """Of a notebook: what its readers see instead of lines."""
 
     def __repr__(self) -> str:
         return f"Source({self.path!r})"
@@ -45,6 +54,11 @@ class Source:
         """The 1-based (line, column) of an offset."""
         line = max(bisect_right(self.starts, offset), 1)
         return line, max(offset - self.starts[line - 1], 0) + 1
+
+    def where(self, offset: int) -> str:
+        """A place for people: ``line:column``, in a notebook ``cell 3:line:column``."""
+        line, column = self.position(offset)
+        return (self.cells.where(offset) if self.cells is not None else "") or f"{line}:{column}"
 
     def line(self, number: int) -> str:
         """The text of a 1-based line without its line end; empty past the last line."""

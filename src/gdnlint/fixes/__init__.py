@@ -12,7 +12,8 @@ from gdnlint.results import Edit
 def edits(resolved: Resolved, outcome: Outcome, setting: str, value: object) -> tuple[str, tuple[Edit, ...]]:
     """The words that give a setting a value in a launch, and the edits that write them; neither if none are known."""
     place, known = outcome.variant.insertion, resolved.setting
-    if place is None or known is None:
+    # The text of a notebook's cell is a JSON string: an edit of it has to be made in the notebook.
+    if place is None or known is None or place.span.source.cells is not None:
         return "", ()
     names = Names(outcome.variant, known, outcome.shown.release)
     for fix in known.framework.fixes:

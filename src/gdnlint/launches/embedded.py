@@ -32,7 +32,9 @@ _PROSE = re.compile(
 
 _VARIABLES = ("env", "envs", "environment", "env_vars", "environment_variables", "variables")
 _ARGUMENTS = ("args", "arguments")
-_COMMANDS = ("command", "cmd", "entrypoint", "executable")
+_COMMANDS = ("command", "cmd", "entrypoint", "executable", "script")
+_PROGRAMS = {"module": ("python", "-m"), "program": ("python",)}
+"""Keys of what an editor runs as a Python module or file, with ``args`` beside them."""
 _MORE = ("_extra", "_extra_args", "_append", "_args")
 """What follows the key of a command in the key of the words that are added to it."""
 
@@ -129,7 +131,7 @@ def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterat
                 command, arguments = joined
                 stack.append((command, (*around, value), _last(command.name), arguments))
             for name, member in reversed(value.data.items()):
-                if joined is not None and member in joined:
+                if joined is not None and any(member.span == part.span for part in joined):
                     continue
                 if name in skip or _is_anchor(name, member, used):
                     continue
@@ -148,7 +150,7 @@ def _sites(root: Value, wanted: re.Pattern[str], skip: frozenset[str]) -> Iterat
                 if not any(isinstance(item.data, str) and wanted.search(item.data) for item in value.data):
                     yield _Site(value, extra, around, key)
                     continue
-                if _is_argv(value):
+                if extra is not None or _is_argv(value):
                     yield _Site(value, extra, around, key)
                     continue
             stack += [(item, around, key, None) for item in reversed(value.data)]
@@ -181,10 +183,13 @@ def _last(name: str) -> str:
 def _joined(mapping: Value) -> tuple[Value, Value] | None:
     """A command and its arguments under keys of their own."""
     assert isinstance(mapping.data, dict)
-    for name in _COMMANDS:
+    for name in (*_COMMANDS, *_PROGRAMS):
         command = mapping.data.get(name)
         if command is None or isinstance(command.data, dict):
             continue
+        if name in _PROGRAMS and isinstance(command.data, str):
+            words = [Value(word, command.span) for word in _PROGRAMS[name]]
+            command = replace(command, data=[*words, replace(command)])
         for more in _ARGUMENTS:
             arguments = mapping.data.get(more)
             if arguments is not None and isinstance(arguments.data, list | str):

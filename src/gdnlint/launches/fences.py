@@ -38,9 +38,11 @@ SHELL = frozenset(
 )
 YAML = frozenset({"yaml", "yml", "docker-compose", "compose"})
 PYTHON = frozenset({"python", "py", "python3"})
+JSON = frozenset({"json", "jsonc", "json5"})
 
 _PYTHON_FENCE = 5_000
 
+_PROMPTED = re.compile(r"^[ \t]*\$[ \t]+\S", re.MULTILINE)
 _ELIDED = re.compile(r"(?:^|\s)(?:\.\.\.|\u2026)(?:\s|\\|$)", re.MULTILINE)
 _PROMPT = re.compile(r"^([ \t]*)((?:\([\w.-]+\)[ \t]*)?(?:[\w.-]+@[\w.-]+[:~/\w.-]*)?[$#%>][ \t]+)(?=\S)", re.MULTILINE)
 
@@ -64,17 +66,20 @@ def in_fragment(
         if any(word in fence.body.text for word in context.knowledge.words):
             if not context.may_read(len(fence.body.text)):
                 break
-            found += _in_fence(fence, source, context)
+            found += in_fence(fence, source, context)
     for launch in found if hints else ():
         launch.variants = [replace(variant, hints=variant.hints + hints) for variant in launch.variants]
     return found
 
 
-def _in_fence(fence: Fence, source: Source, context: Context) -> list[Launch]:
+def in_fence(fence: Fence, source: Source, context: Context) -> list[Launch]:
+    """The launches in one fence."""
     if fence.language in YAML:
         return _yaml(fence, source, context)
     if fence.language in PYTHON:
         return _python(fence, source, context)
+    if fence.language in JSON:
+        return _json(fence, source, context)
     if fence.language not in SHELL:
         return []
     if fence.language in ("", "text", "txt", "ini", "plaintext") and re.match(
@@ -119,13 +124,49 @@ def _yaml(fence: Fence, source: Source, context: Context) -> list[Launch]:
     return manifests.in_documents(loaded, source, context)
 
 
+def _json(fence: Fence, source: Source, context: Context) -> list[Launch]:
+    from gdnlint.launches import json_files
+
+    return json_files.in_fragment(fence.body, source, context)
+
+
 def _python(fence: Fence, source: Source, context: Context) -> list[Launch]:
     from gdnlint.launches import calls
 
     # To parse it costs more than its few lines.
     if not context.may_read(_PYTHON_FENCE):
         return []
-    return calls.in_fragment(fence.body, source, context)
+    body = _dedented(fence.body)
+    if is_python(body.text):
+        return calls.in_fragment(body, source, context)
+    # An example that is no program is left alone, unless it shows what to type.
+    return _shell(fence, source, context) if _PROMPTED.search(body.text) else []
+
+
+def is_python(text: str) -> bool:
+    """Whether a text is a program, or a cell of one (which may await at its top)."""
+    import ast
+
+    try:
+        compile(text, "text", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _dedented(fragment: Fragment) -> Fragment:
+    """Without the indentation that all lines share."""
+    lines = fragment.text.splitlines(keepends=True)
+    indents = [len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()]
+    common = min(indents, default=0)
+    if not common:
+        return fragment
+    kept: list[int] = []
+    at = 0
+    for line in lines:
+        kept += range(at + min(common, len(line) - len(line.lstrip(" \t"))), at + len(line))
+        at += len(line)
+    return Fragment("".join(fragment.text[i] for i in kept), fragment.source, [fragment.offset(i) for i in kept])
 
 
 def _without_notes(fragment: Fragment) -> Fragment:

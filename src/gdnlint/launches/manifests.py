@@ -10,7 +10,7 @@ from gdnlint.launches.templates import filled
 from gdnlint.source import Source
 from gdnlint.values import Problem
 
-_LEFT_OUT = ("syntax", "too-large", "too-deep")
+LEFT_OUT = ("syntax", "too-large", "too-deep")
 """Problems behind which a file may hold more than was read."""
 
 
@@ -25,7 +25,7 @@ def launches(source: Source, context: Context) -> list[Launch]:
         context.report([loaded])
         return []
     if embedded.heads(context).search(source.text):
-        context.report([problem for problem in loaded.problems if problem.code in _LEFT_OUT])
+        context.report([problem for problem in loaded.problems if problem.code in LEFT_OUT])
     return in_documents(loaded, source, context)
 
 

@@ -12,6 +12,8 @@ from gdnlint.values import Cuts, Hole, Piece, Text, Value, Word, has_mark
 
 MOST_WORDS = 4_096
 
+_BEHIND_FLOW = re.compile(r"\s*[,\]}]")
+
 Change = Callable[[Text], Text]
 """What the program that reads a file does to every text in it (interpolation)."""
 
@@ -182,6 +184,9 @@ def block(value: Value) -> Span:
     source = span.source
     text = source.text
     if isinstance(value.data, dict | list) and text[span.end - 1 : span.end] in ("}", "]"):
+        return span
+    if _BEHIND_FLOW.match(text, span.end):
+        # A member or item between brackets ends where it ends.
         return span
     indent = source.position(span.start)[1] - 1
     items = isinstance(value.data, list)

@@ -31,11 +31,11 @@ def filled(text: Text, default: Default | None = None) -> Text:
     marked = text.marked()
     if "{{" not in marked and "{%" not in marked and "{#" not in marked and not is_format(marked):
         return text
-    text = replaced(text, _WORKFLOW, lambda inner: _hole(f"the expression {_short(inner)}", inner.strip()), "}}")
+    text = replaced(text, _WORKFLOW, lambda inner: hole(f"the expression {_short(inner)}", inner.strip()), "}}")
     if is_format(text.marked()):
         return _formatted(text, default)
     for pattern, end in ((_COMMENT, "#}"), (_STATEMENT, "%}")):
-        text = replaced(text, pattern, lambda _: _hole("what the template leaves in or out"), end)
+        text = replaced(text, pattern, lambda _: hole("what the template leaves in or out"), end)
     if re.search(r"\{\{\s*\\?[\"']", text.marked()):
         return _formatted(text, default)
     return replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default), "}}")
@@ -44,18 +44,19 @@ def filled(text: Text, default: Default | None = None) -> Text:
 def _looked_up(inner: str, default: Default | None) -> Text:
     name = inner.strip()
     found = default(name) if default is not None and re.fullmatch(r"[A-Za-z_]\w*", name) else None
-    return found or _hole(f"the template value {_short(name)}", name)
+    return found or hole(f"the template value {_short(name)}", name)
 
 
 def _field(name: str) -> Text:
-    return _hole(f"the field {name} of the template", name)
+    return hole(f"the field {name} of the template", name)
 
 
 _SEVERAL = re.compile(r"flags?|arg(?:ument)?s?|opt(?:ion)?s?|extra|params|parameters|\s", re.IGNORECASE)
 """In the name of a field that may stand for several words."""
 
 
-def _hole(reason: str, name: str = "") -> Text:
+def hole(reason: str, name: str = "") -> Text:
+    """A field of a template; its name says whether it may stand for several words."""
     return Text.of(Hole(reason, one_word=bool(name) and not _SEVERAL.search(name)))
 
 
@@ -68,13 +69,11 @@ def without_placeholders(text: Text) -> Text:
     """``<NAME>``, ``[OPTIONS]`` and ``...`` as holes: examples leave them to the reader."""
     marked = text.marked()
     if "<" in marked:
-        text = replaced(
-            text, _PLACEHOLDER, lambda name: _hole(f"what <{_short(name)}> stands for in the example", name)
-        )
+        text = replaced(text, _PLACEHOLDER, lambda name: hole(f"what <{_short(name)}> stands for in the example", name))
     if "[" in marked:
-        text = replaced(text, _OPTIONAL, lambda name: _hole(f"what [{_short(name)}] stands for in the example"))
+        text = replaced(text, _OPTIONAL, lambda name: hole(f"what [{_short(name)}] stands for in the example"))
     if "..." in marked or "\u2026" in marked:
-        text = replaced(text, _DOTS, lambda _: _hole("what ... stands for in the example"))
+        text = replaced(text, _DOTS, lambda _: hole("what ... stands for in the example"))
     return text
 
 

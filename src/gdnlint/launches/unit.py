@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from gdnlint.documents import dotenv
@@ -31,6 +32,7 @@ _VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_]\w*)\}")
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
 _DEEPEST = 20
 """Folders on the way to a file."""
+_MOST_COMMANDS = 200
 _RUNS = ("ExecStartPre", "ExecStart")
 
 _SPECIFIERS = {
@@ -100,9 +102,8 @@ class _Reader:
 
     def service(self) -> Iterator[Found]:
         self.env = self.environment("Service")
-        commands = [
-            invocation for name in _RUNS for entry in self.all("Service", name) for invocation in self.commands(entry)
-        ]
+        entries = (entry for name in _RUNS for entry in self.all("Service", name))
+        commands = list(islice((one for entry in entries for one in self.commands(entry)), _MOST_COMMANDS))
         for found in scripts.in_run(Run(commands, [], []), self.context, self.directory):
             yield replace(found, command=replace(found.command, env={**self.env, **found.command.env}))
         for invocation in commands:
@@ -117,7 +118,7 @@ class _Reader:
             else:
                 lines[-1].append((word, span))
         for line in lines:
-            if line and self.context.may_read(sum(len(word.text) for word, _ in line)):
+            if line:
                 yield Invocation(self.command(line), dict(self.env), entry.span)
 
     def command(self, line: Sequence[tuple[Fragment, Span]]) -> tuple[Word, ...]:

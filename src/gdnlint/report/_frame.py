@@ -62,7 +62,7 @@ def edge(gutter: int, style: Style) -> str:
 
 def elsewhere(span: Span, gutter: int, style: Style) -> str:
     """The header of a frame in another file."""
-    return f"{' ' * gutter}{style.paint(':::', 'gutter')} {clean(span.source.path)}:{span.line}:{span.column}"
+    return f"{' ' * gutter}{style.paint(':::', 'gutter')} {clean(span.source.path)}:{span.source.where(span.start)}"
 
 
 def numbered(number: int, sign: str, gutter: int, style: Style) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from gdnlint.results import Finding, LaunchResult, Report
+from gdnlint.source import Span
 
 COMBINATIONS = ("present", "undecided", "absent")
 
@@ -17,6 +18,11 @@ def first_sentence(message: str) -> tuple[str, str]:
     """A message as (first sentence, the rest)."""
     parts = _SENTENCE_END.split(" ".join(message.split()), maxsplit=1)
     return parts[0], parts[1] if len(parts) > 1 else ""
+
+
+def row(span: Span) -> str:
+    """The line of a place; in a notebook ``cell 3:4``."""
+    return span.source.where(span.start).rpartition(":")[0]
 
 
 def when_words(when: Mapping[str, str]) -> str:

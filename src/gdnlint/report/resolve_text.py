@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from gdnlint.report._terminal import Style, clean, width_of, wrap
-from gdnlint.report._words import count, when_words
+from gdnlint.report._words import count, row, when_words
 from gdnlint.report.json_v1 import plain
 from gdnlint.results import Ingredient, LaunchResult, Report, Setting, Step
 from gdnlint.source import Span
@@ -95,4 +95,4 @@ def shown(value: object) -> str:
 
 
 def _at(span: Span) -> str:
-    return f"{clean(span.source.path)}:{span.line}"
+    return f"{clean(span.source.path)}:{row(span)}"

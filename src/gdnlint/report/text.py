@@ -8,7 +8,7 @@ from typing import Literal
 from gdnlint.report._diff import diff
 from gdnlint.report._frame import Mark, edge, frame, gutter_width
 from gdnlint.report._terminal import Style, clean, wrap
-from gdnlint.report._words import count, first_sentence, headline, summary, when_words
+from gdnlint.report._words import count, first_sentence, headline, row, summary, when_words
 from gdnlint.results import Diagnostic, Finding, Fix, LaunchResult, Report, Skipped
 
 UNDECIDED_SHOWN = 5
@@ -82,7 +82,7 @@ def launch_lines(launches: Sequence[LaunchResult], style: Style, which: Launches
 
 def _first_line(finding: Finding, style: Style) -> str:
     span = finding.span
-    place = style.paint(f"{clean(span.source.path)}:{span.line}:{span.column}:", "strong")
+    place = style.paint(f"{clean(span.source.path)}:{span.source.where(span.start)}:", "strong")
     tag = style.paint(f"{finding.severity}[{finding.rule}]", finding.severity)
     return f"{place} {tag} {style.paint(clean(headline(finding)), 'strong')}"
 
@@ -90,7 +90,7 @@ def _first_line(finding: Finding, style: Style) -> str:
 def _diagnostic(diagnostic: Diagnostic, style: Style) -> str:
     place = clean(diagnostic.path)
     if diagnostic.span is not None:
-        place = f"{clean(diagnostic.span.source.path)}:{diagnostic.span.line}:{diagnostic.span.column}"
+        place = f"{clean(diagnostic.span.source.path)}:{diagnostic.span.source.where(diagnostic.span.start)}"
     tag = style.paint(f"{diagnostic.level}[{diagnostic.code}]", diagnostic.level)
     return f"{place}: {tag} {clean(' '.join(diagnostic.message.split()))}"
 
@@ -114,7 +114,7 @@ def _way_out(fix: Fix, path: str, gutter: int, style: Style) -> Iterator[str]:
 def _launch(launch: LaunchResult, style: Style) -> str:
     role = {"present": "error", "undecided": "warning", "absent": "faint"}[launch.combination]
     word = style.paint(f"{launch.combination}:", role)
-    place = f"{clean(launch.span.source.path)}:{launch.span.line}"
+    place = f"{clean(launch.span.source.path)}:{row(launch.span)}"
     why = launch.decided_by or launch.note or " ".join(filter(None, (launch.kind, launch.engine)))
     other = [
         f"{scenario.combination} {when_words(scenario.when)}"
