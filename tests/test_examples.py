@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "examples").rglob("*")
-    if path.suffix in {".sh", ".yaml", ".py", ".md", ".service"} and path.name != "README.md"
+    if path.suffix in {".sh", ".yaml", ".py", ".md", ".mk", ".service"} and path.name != "README.md"
 )
 UNSAFE = [path for path in FILES if Path(path).name.startswith("unsafe_")]
 SAFE = [path for path in FILES if Path(path).name.startswith("safe_")]

@@ -186,6 +186,8 @@ BOMBS: dict[str, dict[str, str]] = {
         "model.sh": "vllm serve " + "Qwen" * 50_000 + " --x\nvllm serve " + "qwen3-" * 20_000 + "!\n",
         "many.sh": (SERVE + "--x y\n") * 3_000,
         "nested.sh": 'ssh h "ssh h \\"vllm serve x; vllm serve y\\""\n' * 1_000,
+        "unit.sh": "cat > a.service <<E\n[Service]\n" + "Environment=A=$B$B\n" * 900 + f"ExecStart={SERVE} $A \\\\\n" * 900 + "E\n",
+        "units.sh": f"cat > a.service <<'E'\n[Service]\nExecStart={SERVE} --x\nE\n" * 400,
         "heredocs.sh": "bash <<E\n" + SERVE * 100 + "E\n" + "cat <<A\n" * 3_000,
     },
     "JSON in a word": {

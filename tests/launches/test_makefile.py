@@ -54,6 +54,7 @@ def test_a_switch_of_a_makefile_is_a_scenario(tmp_path: Path) -> None:
         pytest.param("$(FLAGS)\n", "$(if $(MODEL),$(SPEC),)\n", "present", id="if-it-is-set"),
         pytest.param("$(FLAGS)\n", "$(or $(NOTHING),$(SPEC))\n", "present", id="the-first-that-is-set"),
         pytest.param("$(FLAGS)\n", "$(call spec,2)\n", "present", id="a-call"),
+        pytest.param("\t@docker run", "\tA=$(B) $(WRAP) docker run", "absent", id="a-wrapper-that-nothing-sets"),
         pytest.param("$(FLAGS)\n", "$$(SPEC)\n", "absent", id="a-dollar-of-the-shell"),
         pytest.param("$(FLAGS)\n", "# $(SPEC)\n", "absent", id="a-comment-of-the-shell"),
         pytest.param("serve: ##", "serve: FLAGS = $(SPEC)\nserve: ##", "present", id="a-variable-of-the-target"),

@@ -156,3 +156,40 @@ def test_the_edit_adds_a_flag_to_the_command(tmp_path: Path) -> None:
     text = fixed(tmp_path, found["findings"][0], "prefix caching off")
     write(tmp_path, {"vllm.service": text})
     assert [item["combination"] for item in checked(tmp_path, "vllm.service")["launches"]] == ["absent"]
+
+
+@pytest.mark.parametrize(
+    ("writes", "verdict"),
+    [
+        pytest.param("cat > /etc/systemd/system/vllm.service <<'EOF'\n{unit}EOF", "present", id="a-quoted-document"),
+        pytest.param("cat <<'EOF' >/etc/systemd/system/a.service\n{unit}EOF", "present", id="redirected-behind-it"),
+        pytest.param("sudo tee /etc/systemd/system/vllm.service <<'EOF'\n{unit}EOF", "present", id="tee"),
+        pytest.param("cat > notes.txt <<'EOF'\n{unit}EOF", "", id="another-file"),
+        pytest.param("cat <<'EOF'\n{unit}EOF", "", id="a-message"),
+    ],
+)
+def test_a_unit_that_a_script_writes_is_a_launch(tmp_path: Path, writes: str, verdict: str) -> None:
+    found = report(tmp_path, {"install.sh": f"#!/bin/sh\nPORT=1\n{writes.format(unit=UNIT)}\n"})
+    assert [item["combination"] for item in found["launches"]] == ([verdict] if verdict else [])
+    assert [item["line"] for item in found["launches"]] == ([11] if verdict else [])
+    off = UNIT.replace("$CACHE", "--no-enable-prefix-caching")
+    found = report(tmp_path, {"off.sh": f"#!/bin/sh\n{writes.format(unit=off)}\n"})
+    assert [item["combination"] for item in found["launches"]] == (["absent"] if verdict else [])
+
+
+def test_variables_of_the_script_that_writes_a_unit_are_filled_in(tmp_path: Path) -> None:
+    serve = "/opt/vllm/bin/vllm serve ${NAME} --port \\$PORT \\\\\n  --enable-prefix-caching ${EXTRA}"
+    unit = f"[Service]\nExecStart={serve}\n"
+    script = f"NAME={HYBRID}\nEXTRA='-sc.method mtp -sc.num_speculative_tokens 2'\ncat > a.service <<EOF\n{unit}EOF\n"
+    found = launch(tmp_path, {"install.sh": script})
+    assert (found["combination"], value(found, "model")) == ("present", HYBRID)
+    found = launch(tmp_path, {"install.sh": script.replace("EXTRA=", "OTHER=")})
+    assert found["combination"] == "absent"
+
+
+def test_a_unit_in_documentation_is_a_launch(tmp_path: Path) -> None:
+    page = f"# Service\n\n1. Write\n\n   ```ini\n   {UNIT.replace(chr(10), chr(10) + '   ')}\n   ```\n"
+    assert launch(tmp_path, {"a.md": page})["combination"] == "present"
+    open_page = page.replace("${MODEL}", "<model>")
+    assert launch(tmp_path, {"c.md": open_page})["combination"] == "undecided"
+    assert not report(tmp_path, {"b.md": page.replace("[Unit]", "[Other]").replace("ExecStart=", "Exec=")})["launches"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gdnlint.documents.markdown import Fence, fences
 from gdnlint.documents.shell import Script, run_script
-from gdnlint.launches import scripts
+from gdnlint.launches import scripts, unit
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch, VersionHint
 from gdnlint.launches.scalars import runs
@@ -38,6 +38,7 @@ SHELL = frozenset(
 )
 YAML = frozenset({"yaml", "yml", "docker-compose", "compose"})
 PYTHON = frozenset({"python", "py", "python3"})
+UNIT = frozenset({"", "ini", "systemd", "service", "conf", "text", "txt", "toml", "desktop", "unit"})
 JSON = frozenset({"json", "jsonc", "json5"})
 
 _PYTHON_FENCE = 5_000
@@ -80,6 +81,8 @@ def in_fence(fence: Fence, source: Source, context: Context) -> list[Launch]:
         return _python(fence, source, context)
     if fence.language in JSON:
         return _json(fence, source, context)
+    if fence.language in UNIT and unit.is_unit(fence.body.text):
+        return _unit(fence, source, context)
     if fence.language not in SHELL:
         return []
     if fence.language in ("", "text", "txt", "ini", "plaintext") and re.match(
@@ -122,6 +125,24 @@ def _yaml(fence: Fence, source: Source, context: Context) -> list[Launch]:
 
     loaded = load(fence.body, "yaml12")
     return manifests.in_documents(loaded, source, context)
+
+
+def _unit(fence: Fence, source: Source, context: Context) -> list[Launch]:
+    directory = source.file.parent
+    # What stands in brackets on a line of its own is a section and no placeholder.
+    lines = [fence.body.cut(*match.span()) for match in re.finditer(r"[^\n]*\n|[^\n]+$", fence.body.text)]
+    texts = [Text(tuple(runs(line))) for line in lines]
+    texts = [
+        text if line.text.lstrip().startswith("[") else without_placeholders(text)
+        for text, line in zip(texts, lines, strict=True)
+    ]
+    text = Text(tuple(piece for part in texts for piece in part.pieces))
+    span = fence.body.span(0, len(fence.body.text))
+
+    def find(inner: Context) -> Iterator[Found]:
+        return unit.written(text, span, inner, directory)
+
+    return scripts.explore(find, context, directory, KIND)
 
 
 def _json(fence: Fence, source: Source, context: Context) -> list[Launch]:

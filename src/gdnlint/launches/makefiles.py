@@ -29,6 +29,9 @@ _MOST_RECIPES = 300
 """Recipes of a file that are read, those that are read for several targets counted each time."""
 _MOST_EXPANSIONS = 20_000
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_LONGEST_HEAD = 200
+_BEFORE = re.compile(r"(?:\s|[A-Za-z_]\w*=[^\s\"']*\s)*")
+"""What stands before a command."""
 _MAKES = re.compile(r"\bg?make\b|\binstall\b")
 _SETS = re.compile(r"([A-Za-z_][\w.-]*)[:?+]?=(.*)", re.DOTALL)
 _HERE = frozenset({"CURDIR", "PWD"})
@@ -392,7 +395,12 @@ class _Reader:
         made = Joined()
         offsets: list[int] = []
         first = body.offset(0)
+        head = ""
         for pieces, span in self.parts(Text(tuple(runs(body))), local, 0):
+            if span is not None and _BEFORE.fullmatch(head) and all(isinstance(p.content, Hole) for p in pieces):
+                # What may wrap a command, and that nothing sets, is nothing.
+                continue
+            head += Text(pieces).marked() if len(head) < _LONGEST_HEAD else ""
             made.add(pieces)
             for piece in pieces:
                 size = 1 if isinstance(piece.content, Hole) else len(piece.content)

@@ -14,11 +14,14 @@ from gdnlint.launches.context import CHARACTERS_OF_A_WORD, Alternative, Contents
 from gdnlint.launches.installs import built, extras, installed
 from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
+from gdnlint.launches.scalars import runs
 from gdnlint.launches.started import Started, of_file, script_behind
 from gdnlint.source import Span
 from gdnlint.values import Hole, Place, Question, Text, Word, World
 
 _DEEPEST = 4
+_UNITS = (".service", ".container")
+"""How the names of files end that hold a unit."""
 _MOST_PINS = 32
 """Packages that a script installs."""
 _LONGEST_WORD = 400
@@ -217,6 +220,8 @@ def _found(run: Run, context: Context, where: _Where) -> Iterator[Found]:
             images.update(dict.fromkeys(made[0], made[1]) if made is not None and len(images) < _MOST_PINS else {})
         for found in _in_command(command, invocation, context, where):
             yield _after(_from_built(found, images), pins, options)
+        for found in _in_unit(command, invocation, context, where.directory):
+            yield _after(_from_built(found, images), pins, options)
     if where.depth == 0:
         yield from _in_exports(run, context, where)
 
@@ -287,6 +292,20 @@ def _in_command(command: Command, invocation: Invocation, context: Context, wher
         context.ran(inner.steps)
         for found in _found(inner, context, where._replace(depth=where.depth + 1)):
             yield replace(found, calls=invocation.calls)
+
+
+def _in_unit(command: Command, invocation: Invocation, context: Context, directory: Path) -> Iterator[Found]:
+    """The engines of a unit that a command writes (``cat > vllm.service``, ``tee``): no other file shows them."""
+    text = invocation.stdin_text
+    if text is None and invocation.stdin is not None:
+        text = Text(tuple(runs(invocation.stdin)))
+    names = [invocation.output, *command.words[1:]]
+    if text is None or not any(name is not None and name.text.marked().endswith(_UNITS) for name in names):
+        return
+    from gdnlint.launches import unit
+
+    for found in unit.written(text, invocation.span, context, directory):
+        yield replace(found, calls=invocation.calls)
 
 
 def _reads_shell(command: Command, knowledge: Knowledge) -> bool:

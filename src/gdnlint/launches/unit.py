@@ -22,11 +22,13 @@ from gdnlint.launches.started import SCRIPT
 from gdnlint.launches.templates import replaced
 from gdnlint.project import Unreadable
 from gdnlint.source import Fragment, Source, Span
-from gdnlint.values import Hole, Piece, Place, Text, Word
+from gdnlint.values import Cuts, Hole, Piece, Place, Text, Word
 
 KIND = "unit"
 
 _PREFIX = re.compile(r"[-@:+!|]*")
+_UNIT = re.compile(r"(?:[ \t]*(?:[#;][^\n]*)?\n)*[ \t]*\[(?:Unit|Service|Container)\][ \t]*\n")
+_STARTS = re.compile(r"^[ \t]*(?:ExecStart|Image)[ \t]*=", re.MULTILINE)
 _SPECIFIER = re.compile(r"%([A-Za-z%])")
 _VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_]\w*)\}")
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
@@ -55,6 +57,24 @@ def launches(source: Source, context: Context) -> list[Launch]:
     return scripts.explore(find, context, directory, KIND)
 
 
+def written(text: Text, span: Span, context: Context, directory: Path) -> Iterator[Found]:
+    """The engines that a unit starts whose text stands in another file: a script writes it, a page shows it.
+
+    ``span`` is where the text is, for what in it has no place of its own.
+    """
+    if not context.may_read(len(text.marked())):
+        return
+    reader = _Reader(context, directory, cuts=Cuts(text), place=span)
+    reader.entries = list(entries(Source(span.source.path, text.marked(), span.source.file)))
+    yield from reader.container()
+    yield from reader.service()
+
+
+def is_unit(text: str) -> bool:
+    """Whether a text that has no name is a unit that starts something."""
+    return _UNIT.match(text) is not None and _STARTS.search(text) is not None
+
+
 @dataclass(slots=True)
 class _Reader:
     """One reading of a unit, in one scenario."""
@@ -65,6 +85,29 @@ class _Reader:
     entries: list[Entry] = field(default_factory=list)
     env: dict[str, Text] = field(default_factory=dict)
     """What the process gets."""
+    cuts: Cuts | None = None
+    """Of a unit that stands in another file: its text. The entries' offsets are those of this text."""
+    place: Span | None = None
+
+    def words(self, value: Fragment) -> Iterator[tuple[Text, Span, str]]:
+        """The words of a value with their places, specifiers replaced; and each as it is written."""
+        for word, span in words(value):
+            yield specified(self.text(word)), self.span(span), span.text
+
+    def text(self, fragment: Fragment) -> Text:
+        if self.cuts is None:
+            return Text(tuple(runs(fragment)))
+        found = (self.cuts.cut(fragment.offset(first), fragment.offset(end - 1) + 1) for first, end in fragment.runs())
+        return Text(tuple(piece for part in found for piece in part.pieces))
+
+    def span(self, span: Span) -> Span:
+        if self.cuts is None:
+            return span
+        assert self.place is not None
+        source = self.place.source
+        spans = [piece.span for piece in self.cuts.cut(span.start, span.end).pieces if piece.span is not None]
+        own = [one for one in spans if one.source is source]
+        return Span(source, own[0].start, max(own[-1].end, own[0].start)) if own else self.place
 
     def read(self, source: Source) -> None:
         """The unit's entries and those of its drop-ins behind them, in the order of their names."""
@@ -111,26 +154,25 @@ class _Reader:
 
     def commands(self, entry: Entry) -> Iterator[Invocation]:
         """The command lines of an entry: one, or several with ``;`` as a word between them."""
-        lines: list[list[tuple[Fragment, Span]]] = [[]]
-        for word, span in words(entry.value):
-            if span.text == ";":
+        lines: list[list[tuple[Text, Span]]] = [[]]
+        for word, span, raw in self.words(entry.value):
+            if raw == ";":
                 lines.append([])
             else:
                 lines[-1].append((word, span))
         for line in lines:
             if line:
-                yield Invocation(self.command(line), dict(self.env), entry.span)
+                yield Invocation(self.command(line), dict(self.env), self.span(entry.span))
 
-    def command(self, line: Sequence[tuple[Fragment, Span]]) -> tuple[Word, ...]:
+    def command(self, line: Sequence[tuple[Text, Span]]) -> tuple[Word, ...]:
         first, span = line[0]
-        match = _PREFIX.match(first.text)
+        match = _PREFIX.match(first.marked())
         prefix = match.group() if match is not None else ""
-        program = Word(specified(Text(tuple(runs(first.cut(len(prefix), len(first.text)))))), span)
+        program = Word(first.cut(len(prefix)), span)
         # Behind `@` comes what the process is called.
         rest = line[2:] if "@" in prefix else line[1:]
         made = [program]
-        for word, place in rest:
-            text = specified(Text(tuple(runs(word))))
+        for text, place in rest:
             made += [Word(text, place)] if ":" in prefix else self.expanded(text, place)
         return tuple(made)
 
@@ -180,13 +222,13 @@ class _Reader:
         self.env = self.environment("Container")
         image = images[-1]
         run, entrypoint = self.all("Container", "Exec"), self.all("Container", "Entrypoint")
-        mounts = (mounted(text, entry.span) for entry in self.all("Container", "Volume") for text in _texts(entry))
+        mounts = (mounted(t, s) for entry in self.all("Container", "Volume") for t, s, _ in self.words(entry.value))
         made = Container(
-            span=(run[-1] if run else image).span,
+            span=self.span((run[-1] if run else image).span),
             command=self.container_words(run),
             entrypoint=self.container_words(entrypoint) if entrypoint else None,
-            image=specified(Text(tuple(runs(image.value)))),
-            image_span=image.span,
+            image=specified(self.text(image.value)),
+            image_span=self.span(image.span),
             env=self.env,
             mounts=tuple(mount for mount in mounts if mount is not None),
         )
@@ -195,7 +237,7 @@ class _Reader:
     def container_words(self, found: Sequence[Entry]) -> tuple[Word, ...]:
         if not found:
             return ()
-        return tuple(Word(specified(Text(tuple(runs(word)))), span) for word, span in words(found[-1].value))
+        return tuple(Word(text, span) for text, span, _ in self.words(found[-1].value))
 
     # The environment
 
@@ -203,14 +245,14 @@ class _Reader:
         """``Environment=``, then what its files set, which wins."""
         env: dict[str, Text] = {}
         for entry in self.all(section, "Environment"):
-            for text in _texts(entry):
+            for text, _, _ in self.words(entry.value):
                 name, equals, _ = text.marked().partition("=")
                 if equals:
-                    place = Place(entry.span, f"{name} is set here")
+                    place = Place(self.span(entry.span), f"{name} is set here")
                     value = text.cut(len(name) + 1).pieces or (Piece(""),)
                     env[name] = Text(tuple(piece._replace(via=(*piece.via, place)) for piece in value))
         for entry in self.all(section, "EnvironmentFile"):
-            for text in _texts(entry):
+            for text, _, _ in self.words(entry.value):
                 path = self.file(text.marked().removeprefix("-"))
                 env.update(self.variables(path) if path is not None else {})
         env.update({name: Text.of(value) for name, value in self.context.env.items() if name in env})
@@ -237,9 +279,3 @@ def _specifier(letter: str) -> Text:
     if letter == "%":
         return Text.of("%")
     return Text.of(_SPECIFIERS.get(letter) or Hole(f"what %{letter} stands for in the unit", one_word=True))
-
-
-def _texts(entry: Entry) -> Iterator[Text]:
-    """The words of a value, with their specifiers replaced."""
-    for word, _ in words(entry.value):
-        yield specified(Text(tuple(runs(word))))
