@@ -28,6 +28,9 @@ STRING = (
             {"module": "vllm.entrypoints.openai.api_server", "args": ["--model", HYBRID, *ARGS]}, id="a-module"
         ),
         pytest.param(
+            {"module": "vllm.entrypoints.cli.main", "args": ["serve", HYBRID, *ARGS]}, id="a-module-with-verbs"
+        ),
+        pytest.param(
             {"services": {"a": {"image": "vllm/vllm-openai:v0.28.0", "command": ["--model", HYBRID, *ARGS]}}},
             id="a-service",
         ),
@@ -68,7 +71,7 @@ def test_comments_and_commas_at_the_end_are_read(tmp_path: Path) -> None:
     assert (found["combination"], found["line"], found["end_line"]) == ("present", 5, 11)
     assert found["findings"][0]["line"] == 9
     text = fixed(tmp_path, found["findings"][0], "prefix caching off")
-    assert text.count("caching") == 2
+    assert '        "--no-enable-prefix-caching", // on\n' in text
     write(tmp_path, {".vscode/launch.json": text})
     assert [item["combination"] for item in checked(tmp_path, ".vscode/launch.json")["launches"]] == ["absent"]
 
@@ -87,6 +90,7 @@ def test_what_is_no_json_is_said_where_it_may_hold_a_launch(tmp_path: Path) -> N
     assert not report(tmp_path, {"other.json": '{"about": "vllm", "a": [}'})["diagnostics"]
 
 
-def test_a_block_of_json_in_documentation_is_a_launch(tmp_path: Path) -> None:
-    page = f"# Editor\n\n```json\n{EDITOR}```\n"
+@pytest.mark.parametrize("language", ["json", "jsonc", ""])
+def test_a_block_of_json_in_documentation_is_a_launch(tmp_path: Path, language: str) -> None:
+    page = f"# Editor\n\n```{language}\n{EDITOR}```\n"
     assert [(i["line"], i["combination"]) for i in report(tmp_path, {"a.md": page})["launches"]] == [(8, "present")]

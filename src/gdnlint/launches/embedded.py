@@ -73,6 +73,7 @@ def _heads(knowledge: Knowledge) -> re.Pattern[str]:
     for other in knowledge.other_engines:
         parts |= {gap.join(re.escape(word) for word in command) for command in other.commands}
         parts |= {re.escape(name.strip("*")) for name in other.modules if name.strip("*")}
+    parts |= {re.escape(module) for module in knowledge.module_commands}
     return re.compile("|".join(sorted(parts, key=len, reverse=True)))
 
 

@@ -81,6 +81,8 @@ def in_fence(fence: Fence, source: Source, context: Context) -> list[Launch]:
         return _python(fence, source, context)
     if fence.language in JSON:
         return _json(fence, source, context)
+    if fence.language in ("", "text", "txt", "js", "javascript") and re.match(r"\s*\{\s*(?:\"|//)", fence.body.text):
+        return _json(fence, source, context)
     if fence.language in UNIT and unit.is_unit(fence.body.text):
         return _unit(fence, source, context)
     if fence.language not in SHELL:

@@ -171,7 +171,7 @@ def _commands(
     for invocation in run.invocations:
         command = unwrap(invocation.words, invocation.env, context.knowledge)
         if command is not None and command.image is None:
-            pins = (*installed(command, context.knowledge), *pins)[: _MOST_PINS]
+            pins = (*installed(command, context.knowledge), *pins)[:_MOST_PINS]
     return pins, scripts.explore(find, context, directory, KIND, body.text)
 
 
