@@ -177,6 +177,17 @@ BOMBS: dict[str, dict[str, str]] = {
         "endless.sh": "while true; do while true; do A=$A$B; done; done\n" + SERVE + "\n",
         "recursion.sh": "f() { f; f; f; }\nf\n" + SERVE + "\n",
         "fork.sh": "f() { f | f & }\nf\n" + SERVE + "\n",
+        "options.sh": "while [ $# -gt 0 ]; do case $1 in "
+        + "".join(f"--speculative{i}) A{i}=$2; shift 2;; --mtp{i}) B=1; shift;; " for i in range(3_000))
+        + f"esac; done\n{SERVE}$A1 $B\n",
+        "choices.sh": "".join(
+            f"case ${i} in {' '.join(f'mtp{j}) A={j};;' for j in range(60))} *) exit 1;; esac\n" for i in range(1, 10)
+        )
+        + SERVE
+        + "$A\n",
+        "getopts.sh": 'while getopts "a:b" o; do while getopts "a:b" p; do case $o in a) A=$OPTARG; "$0" "$@";; esac; done; done\n'
+        + 'f() { f "$@"; }\nf "$@"\n'
+        + SERVE,
         "eval.sh": 'x=\'x="$x$x"; eval "$x"\'\neval "$x"\n' + SERVE + "\n",
         "numbers.sh": f"A=$(({'9' * 5_000})) B=$((0x{'f' * 9_000})) C=${{{'1' * 5_000}}} "
         f"D={{1..{'9' * 5_000}}}\nshift {'9' * 5_000}\n((x = 2 ** 99999999))\nprintf '%999999999d' 1\n"

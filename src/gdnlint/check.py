@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gdnlint import fixes
@@ -135,7 +135,7 @@ def launch_result(resolved: Resolved, number: int) -> LaunchResult:
     scenarios = tuple(
         Scenario(o.variant.when, WORDS[o.combination])
         for o in resolved.scenarios
-        if WORDS[o.combination] != resolved.combination
+        if WORDS[o.combination] != resolved.combination and not _follows(o, resolved.scenarios)
     )
     if outcome is None:
         unknown = Ingredient(False, resolved.note or "no engine is launched here")
@@ -153,19 +153,35 @@ def launch_result(resolved: Resolved, number: int) -> LaunchResult:
     )  # fmt: skip
 
 
+def _follows(scenario: Outcome, others: Sequence[Outcome]) -> bool:
+    """Whether some of a scenario's switches alone come to the same."""
+    when = scenario.variant.when.items()
+    return any(o.variant.when.items() < when and o.combination is scenario.combination for o in others)
+
+
 def findings(resolved: Resolved, launch: LaunchResult, knowledge: Knowledge) -> Iterator[Finding]:
     """What the rules report of a launch, in the default scenario and in those that make it worse."""
     outcome = resolved.outcome
     if outcome is not None:
         for rule in knowledge.rules:
-            yield from _apply(rule, View(resolved, outcome, resolved.combination), launch, {})
-    seen: set[tuple[str, str]] = set()
+            if _always(rule, resolved):
+                yield from _apply(rule, View(resolved, outcome, resolved.combination), launch, {})
+    seen: list[tuple[str, set[str]]] = []
     for rule, scenario in _worse(resolved, knowledge):
         view = View(resolved, scenario, WORDS[scenario.combination])
-        key = (rule.id, "".join(sorted(scenario.variant.when)))
-        for finding in _apply(rule, view, launch, scenario.variant.when) if key not in seen else ():
-            seen.add(key)
-            yield finding
+        names = set(scenario.variant.when)
+        if any(rule.id == told and some <= names for told, some in seen):
+            continue
+        found = list(_apply(rule, view, launch, scenario.variant.when))
+        if found:
+            seen.append((rule.id, names))
+        yield from found
+
+
+def _always(rule: Rule, resolved: Resolved) -> bool:
+    """Whether a rule holds whatever is chosen where the launch must be given something."""
+    chosen = [o for o in resolved.default if o.variant.choice]
+    return all(holds(rule, View(resolved, o, resolved.combination)) for o in chosen)
 
 
 def _worse(resolved: Resolved, knowledge: Knowledge) -> Iterator[tuple[Rule, Outcome]]:
@@ -173,7 +189,8 @@ def _worse(resolved: Resolved, knowledge: Knowledge) -> Iterator[tuple[Rule, Out
     scenarios = [scenario for scenario in resolved.scenarios if scenario.evaluations]
     for rule in knowledge.rules if scenarios else ():
         outcome = resolved.outcome
-        if not rule.scenarios or (outcome is not None and holds(rule, View(resolved, outcome, resolved.combination))):
+        default = View(resolved, outcome, resolved.combination) if outcome is not None else None
+        if not rule.scenarios or (default is not None and _always(rule, resolved) and holds(rule, default)):
             continue
         yield from ((rule, scenario) for scenario in scenarios)
 

@@ -342,6 +342,8 @@ class Question(NamedTuple):
     span: Span
     text: str = ""
     """For a guard: the condition as written."""
+    required: bool = False
+    """Whether there is no default: the script stops unless it is one of the witnesses."""
 
 
 @dataclass(frozen=True, slots=True)

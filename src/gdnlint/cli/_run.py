@@ -57,7 +57,18 @@ def run_options(command: F) -> F:
             multiple=True,
             metavar="NAME=VALUE",
             callback=_assumptions,
-            help="Take an environment variable, arg:1, param:function.name or feature:name as given. May be repeated.",
+            help="Take an environment variable, an argument or option of a script (1, --mtp), param:function.name or "
+            "feature:name as given. May be repeated.",
+        ),
+        click.option(
+            "--env-file",
+            expose_value=False,
+            is_eager=True,
+            multiple=True,
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            callback=_environment,
+            help="Take the variables of a .env file as set; --assume beats them. May be repeated, the last wins.",
         ),
         click.option(
             "--vllm-version",
@@ -219,11 +230,40 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: str | None) 
         raise click.BadParameter(str(error), ctx, parameter) from error
 
 
+_ENVIRONMENT = "gdnlint.env-file"
+"""Where the context keeps what ``--env-file`` says."""
+
+
 def _assumptions(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
-    found = {}
+    found = dict(ctx.meta.get(_ENVIRONMENT, {}))
     for item in value:
         name, equals, answer = item.partition("=")
         if not name or not equals:
             raise click.BadParameter(f"'{item}' is not NAME=VALUE, such as MODEL=Qwen/Qwen3.5-9B.", ctx, parameter)
-        found[name] = answer
+        argument = name.removeprefix("$").isdigit() or name.startswith("-")
+        found[f"arg:{name.removeprefix('$')}" if argument else name] = answer
     return found
+
+
+def _environment(ctx: click.Context, parameter: click.Parameter, value: tuple[Path, ...]) -> None:
+    """Keeps the variables of ``.env`` files for ``--assume``. A person names them, so they may lie anywhere."""
+    from gdnlint.documents import dotenv
+    from gdnlint.project import Unreadable, decode, read_bounded
+
+    found: dict[str, str] = {}
+    for path in value:
+        try:
+            source = decode(read_bounded(path), str(path), path)
+        except OSError as error:
+            raise click.BadParameter(f"cannot read '{path}': {error.strerror}.", ctx, parameter) from error
+        except ValueError as error:
+            raise click.BadParameter(f"cannot read '{path}': {error}.", ctx, parameter) from error
+        if isinstance(source, Unreadable):
+            raise click.BadParameter(f"{source.problem.message}.", ctx, parameter)
+        number = dotenv.first_bad_line(source)
+        if number is not None:
+            raise click.BadParameter(f"{path}:{number}: this line is not NAME=value.", ctx, parameter)
+        for name, variable in dotenv.read(source).items():
+            text = variable.text.known or ""
+            found[name] = text if variable.literal else text.replace("$$", "$")
+    ctx.meta[_ENVIRONMENT] = found

@@ -94,3 +94,19 @@ def _unescaped(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]
         plain = match.end()
     if plain < end:
         yield text[plain:end], plain, end
+
+
+def first_bad_line(source: Source) -> int | None:
+    """The number of the first line that is neither empty, nor a comment, nor of a variable; None if all are good."""
+    number = 1
+    while number <= len(source.starts):
+        line, start = source.line(number), source.starts[number - 1]
+        match = _LINE.match(line)
+        if match is None and line.strip("\ufeff \t\r\n") and not line.lstrip("\ufeff \t").startswith("#"):
+            return number
+        number += 1
+        if match is not None:
+            first = start + match.end()
+            end = _value(source, first, start + len(line))[1]
+            number = max(number, source.position(max(end - 1, first))[0] + 1)
+    return None

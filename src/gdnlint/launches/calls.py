@@ -65,10 +65,11 @@ def in_fragment(fragment: Fragment, source: Source, context: Context) -> list[La
     made: dict[tuple[object, ...], Launch] = {}
     _collect(made, first.calls, Alternative(World(), {}, {}), context, source.file.parent, known)
     pins = _held(first.calls, context.knowledge)
-    if not first.questions or not context.explores(text):
+    questions = list(context.open(first.questions))
+    if not questions or not context.explores(text):
         return _with_hints(made.values(), pins, requirements.in_python(fragment, context.knowledge))
     steps = first.steps
-    for alternative in alternatives(first.questions, context.knowledge.scenario_words):
+    for alternative in alternatives(questions, context.knowledge.scenario_words):
         if not affords(alternative, steps):
             continue
         run = module.run(context.world(alternative.world), wanted)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from gdnlint.knowledge.schema import Knowledge
@@ -35,6 +36,10 @@ MOST_PROBLEMS = 100
 
 MOST_SCENARIOS = 24
 """Environment switches and arguments that are tried for one file, a value each."""
+MOST_CHOICES = 16
+"""Combinations of values for what a script must be given; each is a default scenario."""
+MOST_PAIRS = 8
+"""Pairs of switches that are tried together."""
 MOST_GUARDS = 16
 """Conditions that the files do not decide, and that are tried the other way."""
 
@@ -106,10 +111,15 @@ class Context:
         return replace(self, scenario=scenario, asked={}, problems=[], steps=0)
 
     def ask(self, questions: Iterable[Question]) -> None:
-        for question in questions:
+        """Keeps questions; what the user has answered is none."""
+        for question in self.open(questions):
             if len(self.asked) >= MOST_ASKED:
                 return
             self.asked.setdefault(question)
+
+    def open(self, questions: Iterable[Question]) -> Iterator[Question]:
+        """The questions that the user has not answered."""
+        return (q for q in questions if q.name not in self.env and q.name not in self.answers)
 
     def explores(self, text: str) -> bool:
         """Whether other scenarios than the default one can change the verdict of a file with this text."""
@@ -163,6 +173,30 @@ class Alternative:
     when: dict[str, str]
     guards: dict[str, str]
     text: str = ""
+    choice: dict[str, str] = field(default_factory=dict)
+    """What the script must be given, in this scenario."""
+
+    def and_(self, other: Alternative) -> Alternative:
+        """Both changes at once."""
+        world = World({**self.world.env, **other.world.env}, {**self.world.answers, **other.world.answers})
+        when = {**self.when, **other.when}
+        when = {**self.choice, **when} if when else {}
+        return Alternative(world, when, {**self.guards, **other.guards}, self.text or other.text, self.choice)
+
+
+def choices(questions: Iterable[Question], required: Callable[[Question], bool]) -> list[Alternative]:
+    """Every combination of the values that a script must be given, at most ``MOST_CHOICES``; none if it needs none."""
+    asked = [q for q in questions if q.witnesses and required(q)]
+    combined = islice(product(*(dict.fromkeys(q.witnesses) for q in asked)), MOST_CHOICES) if asked else ()
+    names = [q.name for q in asked]
+    return [replace(given(dict(zip(names, one, strict=True))), when={}) for one in combined]
+
+
+def given(answers: dict[str, str]) -> Alternative:
+    """The scenario in which questions have these answers."""
+    env = {name: value for name, value in answers.items() if ":" not in name}
+    others = {name: value for name, value in answers.items() if ":" in name}
+    return Alternative(World(env, others), answers, {}, choice=answers)
 
 
 def alternatives(questions: list[Question], telling: Sequence[str] = ()) -> Iterator[Alternative]:
@@ -184,9 +218,7 @@ def alternatives(questions: list[Question], telling: Sequence[str] = ()) -> Iter
         yield Alternative(World({}, answer), {}, answer, text)
     pairs = [(q, witness) for q in sorted(others, key=rank) for witness in q.witnesses]
     for question, witness in pairs[:MOST_SCENARIOS]:
-        answer = {question.name: witness}
-        world = World({}, answer) if ":" in question.name else World(answer, {})
-        yield Alternative(world, answer, {})
+        yield replace(given({question.name: witness}), choice={})
 
 
 def affords(alternative: Alternative, steps: int) -> bool:

@@ -76,6 +76,8 @@ class Variant:
 
     when: dict[str, str] = field(default_factory=dict)
     """The scenario: environment and other switches that differ from the default."""
+    choice: dict[str, str] = field(default_factory=dict)
+    """What the script must be given, in this scenario: it has no default. Part of ``when`` if that is not empty."""
     guards: dict[str, str] = field(default_factory=dict)
     """Answers to conditions that the file does not decide."""
     guard_text: str = ""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from gdnlint.documents.shell import Invocation, Run, Script, run_script
 from gdnlint.knowledge.schema import Framework, Knowledge, OtherEngine
 from gdnlint.launches.commands import Command, base_name, recognise, unwrap, unwrap_command
-from gdnlint.launches.context import CHARACTERS_OF_A_WORD, Alternative, Contents, Context, affords, alternatives
+from gdnlint.launches.context import (
+    CHARACTERS_OF_A_WORD,
+    MOST_PAIRS,
+    Alternative,
+    Contents,
+    Context,
+    affords,
+    alternatives,
+    choices,
+)
 from gdnlint.launches.installs import built, extras, installed
 from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
@@ -73,24 +83,103 @@ def launches(script: Script, context: Context, directory: Path, kind: str = "she
 def explore(
     find: Callable[[Context], Iterable[Found]], context: Context, directory: Path, kind: str, text: str | None = None
 ) -> list[Launch]:
-    """The launches that ``find`` finds in one scenario: in the default one, and in those that it asked for."""
-    first = context.within(World())
-    made: dict[tuple[object, ...], Launch] = {}
-    _collect(made, find(first), Alternative(World(), {}, {}), context, directory, kind)
-    context.report(first.problems)
-    asked = list(first.asked)
-    sources = {id(launch.span.source): launch.span.source for launch in made.values()}
-    texts = [source.text for source in sources.values()] if text is not None else []
-    if text is not None and not any(context.explores(part) for part in (text, *texts)):
-        asked = [question for question in asked if question.name.startswith("guard:")]
-    steps = first.steps
-    for alternative in alternatives(asked, context.knowledge.scenario_words):
-        if not affords(alternative, steps):
+    """The launches that ``find`` finds: in the default scenario, and in those that it asked for.
+
+    What a script must be given has no default: the default scenario is then each value that it takes.
+    """
+    nothing = Alternative(World(), {}, {})
+    passes = _Passes(find, context)
+    passes.go(nothing)
+    must = choices(passes.asked, lambda question: question.required)
+    if not must and not passes.found(nothing):
+        # A script that starts nothing without arguments is judged with each.
+        must = choices(passes.asked, lambda question: question.name == "arg:1")
+    base = nothing
+    telling = context.knowledge.scenario_words
+    for choice in must:
+        if not passes.affords(choice) or not passes.go(choice):
             continue
-        one = context.within(alternative.world)
-        _collect(made, find(one), alternative, context, directory, kind)
-        steps += one.steps
+        if base is nothing or passes.words(choice, telling) > passes.words(base, telling):
+            base = choice
+    if base is not nothing:
+        passes.forget(nothing)
+    texts = (text, *passes.texts()) if text is not None else ()
+    asked = [q for q in passes.asked if q.name not in base.choice]
+    if text is not None and not any(context.explores(part) for part in texts):
+        asked = [question for question in asked if question.name.startswith("guard:")]
+    switches: list[Alternative] = []
+    for alternative in alternatives(asked, telling):
+        one = base.and_(alternative)
+        if passes.affords(one):
+            passes.go(one)
+            switches.append(one)
+    for pair in _pairs(passes, base, switches, telling):
+        if passes.affords(pair):
+            passes.go(pair)
+    made: dict[tuple[object, ...], Launch] = {}
+    for alternative, found in passes.done:
+        _collect(made, found, alternative, context, directory, kind)
     return [without_repeats(launch) for launch in made.values()]
+
+
+@dataclass(slots=True)
+class _Passes:
+    """The passes over one file, a scenario each."""
+
+    find: Callable[[Context], Iterable[Found]]
+    context: Context
+    done: list[tuple[Alternative, list[Found]]] = field(default_factory=list)
+    asked: list[Question] = field(default_factory=list)
+    """What the passes without a switch asked, in order."""
+    steps: int = 0
+
+    def go(self, alternative: Alternative) -> bool:
+        """One pass; whether it found a launch."""
+        inner = self.context.within(alternative.world)
+        found = list(self.find(inner))
+        self.steps += inner.steps
+        self.done.append((alternative, found))
+        if not alternative.when and not alternative.guards:
+            names = {question.name for question in self.asked}
+            self.asked += [question for question in inner.asked if question.name not in names or not alternative.choice]
+        if alternative.world == World():
+            self.context.report(inner.problems)
+        return bool(found)
+
+    def affords(self, alternative: Alternative) -> bool:
+        return affords(alternative, self.steps)
+
+    def found(self, alternative: Alternative) -> list[Found]:
+        return next((found for one, found in self.done if one is alternative), [])
+
+    def forget(self, alternative: Alternative) -> None:
+        self.done = [(one, found) for one, found in self.done if one is not alternative]
+
+    def texts(self) -> Iterator[str]:
+        sources = {id(one.span.source): one.span.source for _, found in self.done for one in found}
+        yield from (source.text for source in sources.values())
+
+    def said(self, alternative: Alternative, telling: Sequence[str]) -> frozenset[str]:
+        """The words of its launches that tell of speculation or prefix caching."""
+        texts = (word.text.marked() for one in self.found(alternative) for word in one.command.words)
+        return frozenset(text for text in texts if any(word in text for word in telling))
+
+    def words(self, alternative: Alternative, telling: Sequence[str]) -> int:
+        return len(self.said(alternative, telling))
+
+
+def _pairs(
+    passes: _Passes, base: Alternative, switches: Sequence[Alternative], telling: Sequence[str]
+) -> Iterator[Alternative]:
+    """Switches that each change other telling words of the launches: only both may give the combination."""
+    before = passes.said(base, telling)
+    changed = {index: passes.said(one, telling) ^ before for index, one in enumerate(switches) if one.when}
+    found = (
+        switches[first].and_(switches[second])
+        for (first, one), (second, other) in combinations(changed.items(), 2)
+        if one and other and one.isdisjoint(other) and switches[first].when.keys() != switches[second].when.keys()
+    )
+    yield from islice(found, MOST_PAIRS)
 
 
 def without_repeats(launch: Launch) -> Launch:
@@ -100,11 +189,7 @@ def without_repeats(launch: Launch) -> Launch:
     kept: list[Variant] = []
     seen: set[object] = set()
     for variant in launch.variants:
-        key = (
-            (bool(variant.when), variant.signature())
-            if not variant.when
-            else (tuple(variant.when.items()), variant.signature())
-        )
+        key = (tuple(variant.when.items()), tuple(variant.choice.items()), variant.signature())
         if key not in seen:
             seen.add(key)
             kept.append(variant)
@@ -122,7 +207,8 @@ def _collect(
 ) -> None:
     counts: dict[tuple[object, ...], int] = {}
     for found in everything:
-        place = (found.span.key(), tuple(call.key() for call in found.calls))
+        # The command may end elsewhere in another scenario.
+        place = (found.span.source.path, found.span.start, tuple(call.key() for call in found.calls))
         number = counts.get(place, 0)
         counts[place] = number + 1
         framework = found.program if isinstance(found.program, Framework) else None
@@ -138,7 +224,12 @@ def _collect(
             made[key] = launch
         if framework is None:
             launch.variants.append(
-                Variant(when=alternative.when, guards=alternative.guards, guard_text=alternative.text)
+                Variant(
+                    when=alternative.when,
+                    choice=alternative.choice,
+                    guards=alternative.guards,
+                    guard_text=alternative.text,
+                )
             )
             continue
         surroundings = replace(context, cwd=found.cwd) if found.cwd is not None else context
@@ -147,6 +238,7 @@ def _collect(
             replace(
                 variant,
                 when=alternative.when,
+                choice=alternative.choice,
                 guards=alternative.guards,
                 guard_text=alternative.text,
                 insertion=_insertion(framework, found, kind),

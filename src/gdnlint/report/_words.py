@@ -27,7 +27,14 @@ def row(span: Span) -> str:
 
 def when_words(when: Mapping[str, str]) -> str:
     """``with A=1, B=x``; empty without conditions."""
-    return "with " + ", ".join(f"{name}={when[name]}" for name in sorted(when)) if when else ""
+    return "with " + ", ".join(_given(name, when[name]) for name in sorted(when)) if when else ""
+
+
+def _given(name: str, value: str) -> str:
+    """An option of a script as a person types it (``--mode batch``), everything else as ``--assume`` takes it."""
+    if not name.startswith("arg:-"):
+        return f"{name}={value}"
+    return name[4:] if value == "on" else f"{name[4:]} {value}"
 
 
 def headline(finding: Finding) -> str:

@@ -191,10 +191,11 @@ def _with_switches(variants: Sequence[Variant], setting: Setting) -> Iterator[Va
             continue
         for name, value in setting.framework.switches:
             if name not in variant.env:
-                yield replace(variant, when={name: value}, env={**variant.env, name: Text.of(value)})
+                yield replace(variant, when={**variant.choice, name: value}, env={**variant.env, name: Text.of(value)})
         for name in _features(variant, setting):
             if name not in variant.features:
-                yield replace(variant, when={f"feature:{name}": "on"}, features={**variant.features, name: "on"})
+                when = {**variant.choice, f"feature:{name}": "on"}
+                yield replace(variant, when=when, features={**variant.features, name: "on"})
 
 
 _MOST_FEATURES = 24
@@ -358,6 +359,8 @@ def _conclude(resolved: Resolved) -> None:
         resolved.decided_by = outcome.decided_by if outcome is not None else ""
         return
     resolved.combination = "undecided"
+    if _over_choices(resolved):
+        return
     texts = [o.variant.guard_text for o in resolved.default if o.variant.guard_text]
     present = [o for o in resolved.default if o.combination]
     verb = "present" if present else "undecided"
@@ -366,6 +369,41 @@ def _conclude(resolved: Resolved) -> None:
     )
     text = shown or (texts[0] if texts else "a condition")
     resolved.decided_by = f"{verb} or absent, as the condition {text} goes"
+
+
+def _over_choices(resolved: Resolved) -> bool:
+    """What differs by what the launch must be given is told as scenarios; whether that is all that differs."""
+    chosen = [o for o in resolved.default if o.variant.choice and not o.variant.guards]
+    if len({o.combination for o in chosen}) < 2:
+        return False
+    told = {tuple(when.items()): replace(o, variant=replace(o.variant, when=when)) for o, when in _reduced(chosen)}
+    resolved.scenarios = [*told.values(), *resolved.scenarios]
+    names = {name for o in told.values() for name in o.variant.when}
+    parts = []
+    for name in (name for name in chosen[0].variant.choice if name in names):
+        values = list(dict.fromkeys(o.variant.choice[name] for o in chosen))
+        parts.append(f"{spoken(name)} ({', '.join(values[:-1])} or {values[-1]})")
+    resolved.decided_by = f"it depends on {' and '.join(parts)}, which has no default"
+    return True
+
+
+def _reduced(chosen: Sequence[Outcome]) -> Iterator[tuple[Outcome, dict[str, str]]]:
+    """Each outcome with the part of its choice that its combination follows from."""
+    for outcome in chosen:
+        when = dict(outcome.variant.choice)
+        for name in outcome.variant.choice:
+            rest = {key: value for key, value in when.items() if key != name}.items()
+            same = [o for o in chosen if rest <= o.variant.choice.items()]
+            if len(when) > 1 and all(o.combination is outcome.combination for o in same):
+                del when[name]
+        yield outcome, when
+
+
+def spoken(name: str) -> str:
+    """What decides, for people: ``argument 1``, ``the environment variable MODE``."""
+    if name.startswith("arg:-"):
+        return f"the option {name[4:]}"
+    return f"argument {name[4:]}" if name.startswith("arg:") else f"the environment variable {name}"
 
 
 def _not_launched(variant: Variant, setting: Setting, release: Release) -> str:

@@ -37,7 +37,9 @@ def note_missing(shell: Shell, name: str, text: Text, names: frozenset[str]) -> 
     if text.known != "" or not names:
         return
     origin = min(names)
-    if origin.startswith("arg:"):
+    if origin.startswith("arg:-"):
+        shell.tainted[name] = Hole(f"the option {origin[4:]} of the script", origin)
+    elif origin.startswith("arg:"):
         shell.tainted[name] = Hole(f"argument {origin[4:]} of the script", origin)
     else:
         shell.tainted[name] = Hole(f"the environment variable {origin}", origin)

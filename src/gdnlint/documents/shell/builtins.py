@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gdnlint.documents.shell import assign, expand, streams
+from gdnlint.documents.shell import assign, expand, options, streams
 from gdnlint.documents.shell.control import Exit, Loop, Return, Status
 from gdnlint.documents.shell.state import Frame, Shell, Uncertain, Variable, hopped
 from gdnlint.documents.shell.syntax import Assignment, Simple, Written
@@ -446,9 +446,27 @@ def mapfile(shell: Shell, command: Command) -> Status:
     return Status.RAN
 
 
-def getopts(shell: Shell, _command: Command) -> Status:
-    """The loop over options does not run: the script is read as if it were called without."""
-    shell.relied = shell.relied or shell.frame.open
+def getopts(shell: Shell, command: Command) -> Status:
+    """Each option is a question. Without answers the loop does not run: the script is read as if called without."""
+    words = command.words
+    layout = words[1].known if len(words) == 3 else None
+    name = words[2].known if len(words) == 3 else None
+    if layout is None or name is None or not _NAME.fullmatch(name) or not shell.frame.open:
+        shell.relied = shell.relied or shell.frame.open
+        return Status.FALSE
+    span = words[1].span
+    for letter, takes_value in options.letters(layout):
+        question = f"arg:-{letter}"
+        answer = shell.world.answers.get(question)
+        if answer is not None and question not in shell.given:
+            shell.given.add(question)
+            shell.set_text(name, Text.of(letter), span)
+            shell.set_text("OPTARG", Text.of(answer if takes_value else ""), span)
+            return Status.TRUE
+        options.ask(shell, question, span, takes_value)
+        if takes_value:
+            shell.letters.append((letter, question))
+    shell.relied = True
     return Status.FALSE
 
 

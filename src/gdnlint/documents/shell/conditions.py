@@ -228,7 +228,7 @@ def _expression(shell: Shell, left: Operand, right: Written) -> bool | None:
 def unary(shell: Shell, operator: str, operand: Operand) -> bool | None:
     text = operand.text
     if operator in ("-n", "-z"):
-        shell.presence(_names(shell, operand))
+        shell.presence(names_of(shell, operand))
         empty = is_null(shell, text)
         return negate(empty) if operator == "-n" else empty
     if operator == "-v":
@@ -354,7 +354,8 @@ def subject(shell: Shell, written: Written | None) -> tuple[str, frozenset[str],
     return before, origins(shell, found[0]), behind
 
 
-def _names(shell: Shell, operand: Operand) -> frozenset[str]:
+def names_of(shell: Shell, operand: Operand) -> frozenset[str]:
+    """The environment variables and arguments whose value an operand is."""
     return subject(shell, operand.written)[1]
 
 
@@ -374,12 +375,13 @@ def _witness(shell: Shell, operand: Operand, other: Operand) -> None:
     value = value[len(before) : len(value) - len(behind)]
     if value:
         shell.witness(names, value)
+        shell.compared |= names
     elif literal:
         shell.presence(names)
 
 
 def _witness_number(shell: Shell, operand: Operand, value: str | None, operator: str) -> None:
-    names = _names(shell, operand)
+    names = names_of(shell, operand)
     if value is not None and names:
         _number(shell, names, value.strip(), operator)
 

@@ -690,9 +690,10 @@ def origins(shell: Shell, part: Parameter) -> frozenset[str]:
             return _hole_names(shell, frame.words[int(name[:9]) - 1].text)
         return frozenset()
     found = shell.find(name)
+    optional = shell.optional.get(name, frozenset())
     if found is None:
-        return frozenset((name,)) if name in shell.asked else frozenset()
-    return found.origins
+        return optional | {name} if name in shell.asked else optional
+    return found.origins | optional
 
 
 def _hole_names(shell: Shell, text: Text) -> frozenset[str]:

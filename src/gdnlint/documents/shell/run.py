@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gdnlint.documents.shell import assign, conditions, expand, sourced, streams
+from gdnlint.documents.shell import assign, conditions, expand, options, sourced, streams
 from gdnlint.documents.shell.builtins import BUILTINS, Command, emit
 from gdnlint.documents.shell.control import Exit, Loop, Return, Status
 from gdnlint.documents.shell.programs import output_of
@@ -264,6 +264,7 @@ def guard_name(shell: Shell, span: Span) -> str:
 def if_(shell: Shell, node: If) -> Status:
     guards = shell.guards
     relying = False
+    shell.compared = set()
     try:
         for index, (test, body) in enumerate(node.clauses):
             shell.start_condition()
@@ -278,6 +279,7 @@ def if_(shell: Shell, node: If) -> Status:
                 shell.assume_given()
                 value = False
             elif not value and relied and index == len(node.clauses) - 1 and gives_up(shell, node.otherwise):
+                shell.must_choose(shell.compared)
                 shell.assume_given()
                 return Status.TRUE
             relying = relying or relied
@@ -369,17 +371,34 @@ def command_name(node: Node) -> str:
 
 def while_(shell: Shell, node: While) -> Status:
     always = len(node.test) == 1 and command_name(node.test[0]) in ("true", ":", "1")
+    if always and shell.frame.open and not shell.frame.words:
+        note_options(shell, node.body)
+        shell.frame.words += options.given(shell, node.body)
     for _ in range(MOST_ITERATIONS):
         shell.start_condition()
         value = condition(shell, node.test)
         once = value is None or shell.relied or always
         if value is node.until:
+            more = options.given(shell, node.body) if shell.relied and shell.frame.open else []
+            if more:
+                shell.frame.words += more
+                continue
             if shell.relied:
                 note_arguments(shell, node.body)
+                note_options(shell, node.body)
             break
-        if not body_goes_on(shell, node.body) or once:
+        left = len(shell.frame.words)
+        if not body_goes_on(shell, node.body) or (once and len(shell.frame.words) >= left):
             break
     return Status.TRUE
+
+
+def note_options(shell: Shell, body: Sequence[Node]) -> None:
+    """Asks about the options that a loop over the script's arguments takes."""
+    options.note(shell, body)
+    for letter, question in shell.letters:
+        options.note_value(shell, question, options.branch(body, letter))
+    shell.letters = []
 
 
 def body_goes_on(shell: Shell, body: Sequence[Node]) -> bool:
@@ -426,13 +445,25 @@ def for_(shell: Shell, node: For) -> Status:
             hole = text.holes[0]
             if hole.name == "@" and not shell.has_arguments:
                 # The script is read as if it were called without arguments, so there is nothing to loop over.
+                if not _over_options(shell, node, span):
+                    break
                 note_arguments(shell, node.body)
+                note_options(shell, node.body)
                 continue
             text = Text.of(Hole(f"one of the words of {hole.reason}"), word.span)
         shell.set_text(node.name, text, span)
         if not body_goes_on(shell, node.body):
             break
     return Status.TRUE
+
+
+def _over_options(shell: Shell, node: For, span: Span) -> bool:
+    """Runs a loop's body for the options that this world gives; whether the loop goes on."""
+    for word in options.given(shell, node.body):
+        shell.set_text(node.name, word.text, span)
+        if not body_goes_on(shell, node.body):
+            return False
+    return True
 
 
 def count(shell: Shell, node: Count) -> Status:
@@ -450,6 +481,8 @@ def count(shell: Shell, node: Count) -> Status:
 
 def case(shell: Shell, node: Case) -> Status:
     guards = shell.guards
+    # Every pattern is looked at.
+    shell.steps += len(node.items) // 8
     try:
         shell.start_condition()
         shell.deciding += 1
@@ -468,6 +501,7 @@ def case(shell: Shell, node: Case) -> Status:
             if not taken and not _case_matches(shell, node, subject, index):
                 continue
             if relied and gives_up(shell, body):
+                shell.must_choose(conditions.names_of(shell, subject))
                 shell.assume_given()
                 return status
             status = relyingly(shell, relied, body)
@@ -732,7 +766,7 @@ def call(shell: Shell, node: Simple, name: str, words: list[Word]) -> Status:
     if shell.depth > MOST_CALLS:
         raise too_deep(shell, [node])
     with redirected(shell, node.redirects):
-        shell.script, shell.frame, shell.here = script, Frame(words[1:], False), here
+        shell.script, shell.frame, shell.here = script, _passed_on(shell.frame, words[1:]), here
         shell.calls = (*shell.calls, span)
         shell.scopes.append(scope)
         shell.functional += 1
@@ -747,6 +781,15 @@ def call(shell: Shell, node: Simple, name: str, words: list[Word]) -> Status:
             shell.depth -= 1
             if node.assignments:
                 shell.exported = exported
+
+
+def _passed_on(frame: Frame, words: list[Word]) -> Frame:
+    """The parameters of a function; ``"$@"`` hands on those of the script, and which those are stays open."""
+    if frame.open and words and words[-1].spread and [hole.name for hole in words[-1].text.holes] == ["@"]:
+        own = [word.text for word in words[:-1]]
+        if own == [word.text for word in frame.words]:
+            return Frame(words[:-1], True, frame.shifted)
+    return Frame(words, False)
 
 
 def invoke(shell: Shell, node: Simple, words: list[Word]) -> Status:

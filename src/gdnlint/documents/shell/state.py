@@ -187,6 +187,8 @@ class Asked:
     presence: bool = False
     """Whether any value at all makes a difference."""
     defaults: set[str] = field(default_factory=set)
+    required: bool = False
+    """Whether the script stops unless it is one of the witnesses."""
 
 
 _OPPOSITES = {
@@ -244,6 +246,14 @@ class Shell:
         """Variables that were set there, or that are empty because something is not set; what they are if it is."""
         self.relied_on: set[str] = set()
         """Those that the last condition used; ``#`` for the number of arguments."""
+        self.optional: dict[str, frozenset[str]] = {}
+        """Variables that an option of the script may set -> the questions about those (``arg:--mode``)."""
+        self.given: set[str] = set()
+        """Questions about options whose words were put among the arguments."""
+        self.letters: list[tuple[str, str]] = []
+        """Options that ``getopts`` has seen and that take a value: the letter and the question."""
+        self.compared: set[str] = set()
+        """What conditions compared with a value since it was last emptied."""
         self.probed: set[str] = set()
         """Variables that the last condition was the first to test for being set."""
         self.has_arguments = False
@@ -309,6 +319,7 @@ class Shell:
         """Sets a variable where it lives: in the innermost scope that has it, else globally."""
         if self.relying:
             self.tainted.setdefault(name, None)
+        self.optional.pop(name, None)
         for scope in reversed(self.scopes):
             if name in scope:
                 scope[name] = variable
@@ -378,6 +389,12 @@ class Shell:
             if name in self.asked:
                 self.asked[name].witnesses.setdefault(value)
 
+    def must_choose(self, names: Iterable[str]) -> None:
+        """The script stops unless these are one of their witnesses."""
+        for name in names:
+            if name in self.asked and self.asked[name].witnesses:
+                self.asked[name].required = True
+
     def presence(self, names: Iterable[str]) -> None:
         for name in names:
             if name in self.asked and not self.asked[name].presence:
@@ -397,7 +414,7 @@ class Shell:
                 ]
             if asked.presence and not any(found):
                 found.append("1")
-            out.append(Question(name, tuple(dict.fromkeys(found)), asked.span, asked.text))
+            out.append(Question(name, tuple(dict.fromkeys(found)), asked.span, asked.text, asked.required))
         return out
 
     # Holes
