@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gdnlint.verify.compare import change, compare
+from gdnlint.verify.compare import FAR, change, compare
 from gdnlint.verify.store import Answer, Request
 
 REQUEST = Request("r1", "concurrent", (1, 2, 3), 3)
@@ -47,6 +47,14 @@ def test_a_token_that_is_not_listed_counts_at_least_what_is_known() -> None:
     assert change(one, two) == pytest.approx(
         2.5
     )  # 7 is at most -3.0 in the first: 2.5; 5 at most -2.0 in the second: 1.9
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf")], ids=str)
+def test_what_is_no_number_is_as_far_as_can_be(value: float) -> None:
+    healthy, broken = answer({5: -0.1, 6: -3.0}), answer({5: value, 6: -3.0})
+    broken = broken._replace(top=(((5, value), (6, -3.0)),), ids=(5,))
+    for found in (difference(healthy, broken), difference(broken, healthy)):
+        assert (found.first, found.path) == (FAR, FAR)
 
 
 def test_an_answer_that_ends_early_parts_there() -> None:

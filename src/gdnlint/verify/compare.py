@@ -12,10 +12,14 @@ log-probabilities can be compared, and three numbers say how far apart they are:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from gdnlint.verify.store import Answer, Request
+
+FAR = 99.0
+"""Nats that stand for a difference without a number: a log-probability that is none, or minus infinity in one arm."""
 
 MEASURES = ("first", "path", "gap")
 
@@ -59,6 +63,7 @@ def _difference(request: Request, one: Answer, two: Answer) -> Difference:
     gap = 0.0
     if position is not None and position < len(one.top) and len(one.top[position]) > 1:
         gap = one.top[position][0][1] - one.top[position][1][1]
+        gap = FAR if math.isnan(gap) else min(gap, FAR)
     same = sum(a == b for a, b in zip(one.ids, two.ids, strict=False))
     return Difference(
         request.id, request.phase, two.cached, len(request.prompt), changes[0] if changes else 0.0,
@@ -81,6 +86,10 @@ def _lost(one: tuple[tuple[int, float], ...], two: tuple[tuple[int, float], ...]
         return 0.0
     token, value = one[0]
     listed = dict(two)
-    if token in listed:
-        return abs(value - listed[token])
-    return max(value - min(listed.values()), 0.0)
+    if any(math.isnan(number) for number in (value, *listed.values())):
+        return FAR
+    other = listed.get(token)
+    if value == other:
+        return 0.0
+    lost = value - min(listed.values()) if other is None else abs(value - other)
+    return min(max(lost, 0.0), FAR)

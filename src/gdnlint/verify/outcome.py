@@ -5,6 +5,7 @@ Log-probabilities, drifts, gaps and tolerances are in nats, times in seconds, le
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from gdnlint import __version__
 from gdnlint.verify import evidence as evidences
 from gdnlint.verify import statistics, verdict
 from gdnlint.verify.campaign import Run
-from gdnlint.verify.compare import Difference, compare
+from gdnlint.verify.compare import FAR, Difference, compare
 from gdnlint.verify.evidence import Evidence
 from gdnlint.verify.matrix import TITLES, Subject
 from gdnlint.verify.scorers import Score
@@ -198,6 +199,11 @@ def _workload(plain: Recorded | None) -> Json:
     }
 
 
+def _finite(value: float) -> float:
+    """A log-probability as JSON can say it."""
+    return value if math.isfinite(value) else -FAR
+
+
 def _requests(outcome: Outcome) -> list[Json]:
     """The worst requests with what each arm answered, for a reader who wants to see it."""
     records = outcome.run.records
@@ -214,7 +220,7 @@ def _requests(outcome: Outcome) -> list[Json]:
                 answers[arm] = {
                     "ids": list(answer.ids),
                     "cached": answer.cached,
-                    "first": [list(p) for p in answer.top[0]],
+                    "first": [[token, _finite(value)] for token, value in answer.top[0]],
                 }
         found.append({"id": name, "phase": request.phase, "prompt_tokens": len(request.prompt), "answers": answers})
     return found
