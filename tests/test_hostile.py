@@ -244,6 +244,11 @@ BOMBS: dict[str, dict[str, str]] = {
         + "".join(f"  s{i}: {{extends: s{i + 1}, image: vllm/vllm-openai, command: --model x}}\n" for i in range(2_000)),
         "variables.yaml": SERVICE + '    command: "--model ' + "${A:-" * 5_000 + "}" * 5_000 + " ${" * 9_000
         + "${B:-x} " * 9_000 + '"\n',
+        "macros.yaml": "macros:\n  a0: xxxxxxxxxxxx\n" + doubled(60, '  a{i}: "${{a{before}}}${{a{before}}}"\n')
+        + "models:\n" + "".join(f"  m{i}: {{cmd: 'vllm serve ${{a12}}'}}\n" for i in range(900))
+        + "  n: {cmd: 'vllm serve ${a59}'}\n  o: {cmd: 'vllm serve " + "${a0}" * 9_000 + "${ " * 9_000 + "'}\n",
+        "chain.yaml": "macros:\n  a0: x\n" + doubled(2_000, "  a{i}: a${{a{before}}}\n")
+        + "models: {m: {cmd: 'vllm serve ${a999} --x'}}\n",
         "pod.yaml": f'{POD}    args: ["--model", "$(A40)"]\n    env:\n    - {{name: A0, value: xxxxxxxxxxxxxxxx}}\n'
         + doubled(41, '    - {{name: A{i}, value: "$(A{before})$(A{before})"}}\n'),
     },

@@ -74,6 +74,7 @@ class _Collected:
         self.module_commands: dict[str, str] = {}
         self.package_calls: list[str] = []
         self.image_calls: list[str] = []
+        self.command_tables: dict[str, schema.CommandTable] = {}
 
     def add_shipped(self, directory: Path) -> Callable[[], None]:
         """The rules of gdnlint itself, from what is kept of them where that is the same.
@@ -161,6 +162,8 @@ class _Collected:
         self.package_calls += calls.texts("packages")
         self.image_calls += calls.texts("images")
         calls.done()
+        for name, item in table.named("command_tables").items():
+            self.command_tables[name] = schema.parse_command_table(name, item)
         table.raw("wrappers")
         table.done(("schema",))
 
@@ -200,6 +203,7 @@ class _Collected:
             module_commands=self.module_commands,
             package_calls=tuple(self.package_calls),
             image_calls=tuple(self.image_calls),
+            command_tables=tuple(self.command_tables.values()),
         )
 
 

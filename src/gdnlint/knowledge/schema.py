@@ -388,6 +388,26 @@ class Wrapper(NamedTuple):
     """Whether the command may carry the version that is installed for it (``uvx name@1.2.3``)."""
 
 
+class CommandTable(NamedTuple):
+    """A YAML file of a program that starts a command for each name, with macros (``${NAME}``) in it."""
+
+    name: str
+    recipe: tuple[tuple[str, ...], ...]
+    """Alternatives; a file that holds all keys of one of them is such a file."""
+    commands: str
+    """Where they stand (``models.*.cmd``): words as a shell splits them, on as many lines as one likes."""
+    environment: str
+    """The member of the command's own mapping that lists ``NAME=value``."""
+    macros: str
+    """The mapping of macros at the top of the file, and in the command's own mapping, which wins."""
+    variables: str
+    """How the name of a macro that is an environment variable begins (``env.``)."""
+    names: tuple[str, ...]
+    """Macros that are the command's name."""
+    given: dict[str, str]
+    """Macros that the program fills in -> what they are."""
+
+
 @dataclass(frozen=True)
 class Knowledge:
     """Everything that rule files say."""
@@ -410,6 +430,7 @@ class Knowledge:
     """Patterns of Python calls whose arguments are requirements that a container gets."""
     image_calls: tuple[str, ...] = ()
     """Patterns of Python calls whose first argument is a container's image."""
+    command_tables: tuple[CommandTable, ...] = ()
     module_commands: dict[str, str] = field(default_factory=dict)
     """Modules that are the body of an installed command: ``python -m MODULE`` is that command."""
 
@@ -682,22 +703,26 @@ def parse_family(table: Table) -> Family:
 
 
 def _recognise(table: Table) -> Recognise:
-    recipe = table.raw("recipe", [])
-    if not isinstance(recipe, list) or not all(isinstance(item, list) for item in recipe):
-        raise table.error("recipe", "must be a list of lists of keys")
     calls = tuple(CallForm(item.text("name"), item.texts("positional")) for item in table.tables("calls"))
     found = Recognise(
         modules=table.texts("modules"),
         scripts=table.texts("scripts"),
         commands=tuple(tuple(item.split()) for item in table.texts("commands")),
         keys=table.texts("keys"),
-        recipe=tuple(tuple(map(str, item)) for item in recipe),
+        recipe=_recipe(table),
         not_recipe=table.texts("not_recipe"),
         calls=calls,
         manifests=tuple(_manifest(item) for item in table.tables("manifests")),
     )
     table.done()
     return found
+
+
+def _recipe(table: Table) -> tuple[tuple[str, ...], ...]:
+    recipe = table.raw("recipe", [])
+    if not isinstance(recipe, list) or not all(isinstance(item, list) for item in recipe):
+        raise table.error("recipe", "must be a list of lists of keys")
+    return tuple(tuple(map(str, item)) for item in recipe)
 
 
 def _manifest(table: Table) -> Manifest:
@@ -932,5 +957,24 @@ def parse_wrapper(name: str, table: Table) -> Wrapper:
         mount_flags=table.texts("mount_flags"),
         versioned=table.flag("versioned"),
     )
+    table.done()
+    return found
+
+
+def parse_command_table(name: str, table: Table) -> CommandTable:
+    commands = table.text("commands")
+    if not re.fullmatch(r"[^*]+\.\*\.[^*.]+", commands):
+        raise table.error("commands", "must be a path with one `*` before its last key (`models.*.cmd`)")
+    found = CommandTable(
+        name=name,
+        recipe=_recipe(table),
+        commands=commands,
+        environment=table.text("environment", ""),
+        macros=table.text("macros", ""),
+        variables=table.text("variables", ""),
+        names=table.texts("names"),
+        given={str(macro): str(what) for macro, what in table.table("given").data.items()},
+    )
+    table.text("source")
     table.done()
     return found

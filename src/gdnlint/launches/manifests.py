@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gdnlint.documents.yaml import Loaded
-from gdnlint.launches import charts, compose, embedded, kubernetes
+from gdnlint.launches import charts, command_tables, compose, embedded, kubernetes
 from gdnlint.launches.context import Context
 from gdnlint.launches.model import Launch
 from gdnlint.launches.templates import filled
@@ -40,6 +40,8 @@ def in_documents(loaded: Loaded, source: Source, context: Context) -> list[Launc
         elif kubernetes.is_manifest(root):
             out += kubernetes.launches(loaded, root, source, context, filled)
             out += embedded.launches(loaded, root, source, context, kubernetes.CONTAINERS)
+        elif (table := command_tables.table_of(root, context)) is not None:
+            out += command_tables.launches(loaded, root, table, source, context)
         elif isinstance(root.data, dict | list):
             out += embedded.launches(loaded, root, source, context)
     return out

@@ -38,14 +38,14 @@ def recognise(root: Value, context: Context, toml: bool = False) -> Framework | 
         if (framework.dialect == "pydantic_toml") is not toml:
             continue
         recognised = framework.recognise
-        if any(_has(root, key) for key in recognised.not_recipe):
+        if any(has_key(root, key) for key in recognised.not_recipe):
             continue
-        if any(all(_has(root, key) for key in keys) for keys in recognised.recipe):
+        if any(all(has_key(root, key) for key in keys) for keys in recognised.recipe):
             return framework
     return None
 
 
-def _has(root: Value, key: str) -> bool:
+def has_key(root: Value, key: str) -> bool:
     """Whether a dotted key is there; a key that holds dots itself counts too. A part ``*`` is any key, or any
     item of a list."""
     if isinstance(root.data, dict) and key in root.data:
@@ -56,7 +56,7 @@ def _has(root: Value, key: str) -> bool:
     above = root.at(head.rstrip(".").split(".")) if head else root
     data = above.data if above is not None else None
     members = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
-    return any(_has(member, rest) for member in members)
+    return any(has_key(member, rest) for member in members)
 
 
 def _config_file(source: Source, framework: Framework) -> list[Launch]:
@@ -84,7 +84,7 @@ def _recipe(source: Source, root: Value, framework: Framework, context: Context)
     else:
         found = inherit.Inherited(root)
     tree = found.tree
-    if framework.recognise.keys and not any(_has(tree, key) for key in framework.recognise.keys):
+    if framework.recognise.keys and not any(has_key(tree, key) for key in framework.recognise.keys):
         # Its keys alone looked like a recipe, but with all it inherits it is none of this framework.
         return []
     context.report(found.problems)
