@@ -147,6 +147,8 @@ def _facts(framework: Framework) -> Iterator[tuple[str, str]]:
     yield from ((title, _codes(names)) for title, names in rows if names)
     if told.recipe:
         yield "A YAML file with", "; ".join(" and ".join(f"`{key}`" for key in keys) for keys in told.recipe)
+    if told.images:
+        yield "Images", ", ".join(f"`{image}`" for image in told.images)
     if told.manifests:
         yield "Objects of the kind", "; ".join(f"`{item.kind}` of `{item.api}`" for item in told.manifests)
     if framework.dialect in DIALECTS:

@@ -172,7 +172,7 @@ class _Collected:
         for framework in self.frameworks.values():
             recognised = framework.recognise
             yield from (command[0] for command in recognised.commands)
-            yield from map(_literal, (*recognised.modules, *recognised.scripts))
+            yield from map(_literal, (*recognised.modules, *recognised.scripts, *recognised.images))
             yield from recognised.keys
             yield from (max(".".join(keys).split("."), key=len) for keys in recognised.recipe)
             yield from (form.name.rpartition(".")[2] for form in recognised.calls)

@@ -56,6 +56,16 @@ class PullRequest(NamedTuple):
     note: str
 
 
+class Vendor(NamedTuple):
+    """Images that others build with the engine in it."""
+
+    image: str
+    """A pattern of their names."""
+    what: str
+    tags: tuple[tuple[str, Release], ...]
+    """Patterns of their tags, and the engine's release in such an image; the first that fits counts."""
+
+
 class Engine(NamedTuple):
     name: str
     title: str
@@ -77,8 +87,8 @@ class Engine(NamedTuple):
     package: str
     images: tuple[str, ...]
     """Patterns of container images whose tag is the engine's version."""
-    vendors: tuple[tuple[str, str], ...]
-    """Patterns of images that others build under versions of their own -> what they are."""
+    vendors: tuple[Vendor, ...]
+    """Images that others build under versions of their own."""
     repository: str
     """``owner/name`` of its source, whose tags are releases."""
     dates: dict[Release, str]
@@ -257,6 +267,8 @@ class Recognise(NamedTuple):
     """Keys whose presence says that the YAML file is something else."""
     calls: tuple[CallForm, ...]
     manifests: tuple[Manifest, ...] = ()
+    images: tuple[str, ...] = ()
+    """Patterns of container images that start it by themselves, and read its settings from variables."""
 
 
 class Inherits(NamedTuple):
@@ -534,8 +546,15 @@ def parse_engine(
     return engine
 
 
-def _vendor(table: Table) -> tuple[str, str]:
-    found = table.text("image"), table.text("what")
+def _vendor(table: Table) -> Vendor:
+    tags = table.table("tags")
+    releases = ((tag, _release(tags, tag)) for tag in tags.data)
+    found = Vendor(
+        table.text("image"), table.text("what"), tuple((str(t), found) for t, found in releases if found is not None)
+    )
+    table.raw("tags")
+    if found.tags:
+        table.text("source")
     table.done()
     return found
 
@@ -713,6 +732,7 @@ def _recognise(table: Table) -> Recognise:
         not_recipe=table.texts("not_recipe"),
         calls=calls,
         manifests=tuple(_manifest(item) for item in table.tables("manifests")),
+        images=table.texts("images"),
     )
     table.done()
     return found

@@ -34,6 +34,8 @@ class Command:
     """A shell script in a string (``bash -c``), to be read in its own right."""
     script_args: tuple[Word, ...] = ()
     image: Text | None = None
+    program: str = ""
+    """The framework that the image starts by itself; its only word stands for it."""
 
 
 def unwrap(words: Sequence[Word], env: Mapping[str, Text], knowledge: Knowledge) -> Command | None:
@@ -64,7 +66,7 @@ def _as_command(command: Command, knowledge: Knowledge) -> Command:
 
 def _step(command: Command, knowledge: Knowledge) -> Command | None:
     """One wrapper less; the same command if there is none."""
-    if not command.words or command.script is not None or command.entry:
+    if not command.words or command.script is not None or command.entry or command.program:
         return command
     name = base_name(command.words[0])
     if name is None:
@@ -245,13 +247,13 @@ def _flag_value(words: Sequence[Word], at: int, name: str, inline: bool, wrapper
 def _note_flag(
     name: str, value: Text, wrapper: Wrapper, env: dict[str, Text], hints: list[VersionHint], extras: list[str]
 ) -> None:
+    span = next((piece.span for piece in value.pieces if piece.span is not None), None)
     if name in wrapper.environment_flags:
         variable, equals, _ = value.marked().partition("=")
         if equals:
             env[variable] = value.cut(len(variable) + 1)
         else:
-            env[variable] = Text.of(Hole(f"the environment variable {variable}", variable))
-    span = next((piece.span for piece in value.pieces if piece.span is not None), None)
+            env[variable] = Text.of(Hole(f"the environment variable {variable}", variable), span)
     if name in ("--with", "--from") and span is not None:
         hints.append(VersionHint(value, span, "requirement"))
     if name == "--container-image" and span is not None:
@@ -280,6 +282,12 @@ def in_container(
         # An empty entrypoint takes the image's own away.
         words = (*(word for word in entrypoint if word.known != ""), *command.words)
         return replace(command, words=words) if words else None
+    framework = framework_of_image(image, knowledge) if image is not None else None
+    hint = next((hint for hint in reversed(command.hints) if hint.kind == "image"), None)
+    if framework is not None and hint is not None:
+        # What stands behind the image are arguments of its own program, which reads variables.
+        word = Word(Text.of(framework.name), hint.span)
+        return replace(command, words=(word,), program=framework.name)
     first = command.words[0].text.marked() if command.words else "-"
     engine = _serving_engine(command, image, knowledge) if image is not None else None
     if engine is not None and (first.startswith("-") or not _is_command(command.words[0], knowledge)):
@@ -322,6 +330,15 @@ def engine_of_image(image: Text, knowledge: Knowledge) -> Engine | None:
     return None
 
 
+def framework_of_image(image: Text, knowledge: Knowledge) -> Framework | None:
+    """The framework that an image starts by itself."""
+    name = image_name(image.marked())
+    for framework in knowledge.frameworks:
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in framework.recognise.images):
+            return framework
+    return None
+
+
 def image_name(image: str) -> str:
     """An image without its tag and digest."""
     name = image.partition("@")[0]
@@ -336,6 +353,8 @@ def recognise(command: Command, knowledge: Knowledge) -> Framework | OtherEngine
     """The framework or other engine that a command starts; None: something else."""
     if not command.words:
         return None
+    if command.program:
+        return next(framework for framework in knowledge.frameworks if framework.name == command.program)
     name = "" if command.entry else base_name(command.words[0])
     for framework in knowledge.frameworks:
         if name and any(p[0] == name and _starts_with(command, p) for p in framework.recognise.commands):

@@ -13,7 +13,7 @@ from gdnlint.documents.dockerfile import Heredoc, Instruction, instructions
 from gdnlint.documents.shell import Script, run_script
 from gdnlint.knowledge.schema import Knowledge
 from gdnlint.launches import containers, scripts
-from gdnlint.launches.commands import mounted, unwrap
+from gdnlint.launches.commands import framework_of_image, mounted, unwrap
 from gdnlint.launches.containers import Container
 from gdnlint.launches.context import Context
 from gdnlint.launches.installs import installed, named_for_the_version
@@ -71,10 +71,13 @@ def launches(source: Source, context: Context) -> list[Launch]:
 
     def find(inner: Context) -> Iterator[Found]:
         outside = {name: Text.of(value) for name, value in inner.env.items()}
-        for stage in _stages(parsed, outside, inner.knowledge, directory):
-            if not stage.said:
+        stages = list(_stages(parsed, outside, inner.knowledge, directory))
+        for number, stage in enumerate(stages, 1):
+            # The last stage is what is built; it runs what its image does.
+            if not stage.said and (number < len(stages) or framework_of_image(stage.image, inner.knowledge) is None):
                 continue
-            span = Span(source, min(s.start for s in stage.said), max(s.end for s in stage.said))
+            said = stage.said or (stage.span,)
+            span = Span(source, min(s.start for s in said), max(s.end for s in said))
             made = Container(
                 span, stage.command, stage.entrypoint, stage.image, stage.span, stage.env, mounts=stage.files,
                 installed=stage.installed, written=stage.written,

@@ -68,6 +68,7 @@ def _heads(knowledge: Knowledge) -> re.Pattern[str]:
         recognised = framework.recognise
         parts |= {gap.join(re.escape(word) for word in command) for command in recognised.commands}
         parts |= {re.escape(name.strip("*")) for name in (*recognised.modules, *recognised.scripts) if name.strip("*")}
+        parts |= {re.escape(name.strip("*/")) for name in recognised.images}
     for engine in knowledge.engines.values():
         parts |= {re.escape(name.strip("*/")) for name in engine.images}
     for other in knowledge.other_engines:

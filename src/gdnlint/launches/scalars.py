@@ -56,7 +56,7 @@ class Scalars:
                 made = change(text)
                 span = item.span or value.span
                 assert span is not None
-                out.append(Word(made, span, _is_hole(made) and _may_be_none(out)))
+                out.append(Word(made, span, is_hole(made) and _may_be_none(out)))
             return tuple(out)
         text = self.text(value)
         if text is None or value.span is None:
@@ -79,7 +79,8 @@ def runs(fragment: Fragment) -> Iterator[Piece]:
         yield Piece(fragment.text[first:end], fragment.span(first, end))
 
 
-def _is_hole(text: Text) -> bool:
+def is_hole(text: Text) -> bool:
+    """Whether a text is one unknown that may be several words, or none."""
     content = text.pieces[0].content if len(text.pieces) == 1 else ""
     return isinstance(content, Hole) and not content.one_word
 
@@ -101,7 +102,7 @@ def split(text: Text, span: Span) -> tuple[Word, ...]:
         nonlocal pieces, started, quoted
         if started and len(out) < MOST_WORDS:
             made = _joined(pieces)
-            spread = not quoted and _is_hole(made) and _may_be_none(out)
+            spread = not quoted and is_hole(made) and _may_be_none(out)
             out.append(Word(made, _place(pieces, span), spread))
         pieces, started, quoted = [], False, False
 

@@ -14,7 +14,7 @@ from gdnlint.knowledge.conditions import Condition, Truth, tests
 from gdnlint.knowledge.programs import Declared
 from gdnlint.knowledge.releases import Release
 from gdnlint.knowledge.schema import Defect, Engine, Framework, Knowledge, NamedLaunch
-from gdnlint.launches.model import Variant
+from gdnlint.launches.model import Variant, VersionHint
 from gdnlint.project import Project, Unreadable
 from gdnlint.resolve import models, program
 from gdnlint.resolve.argv import CommandLine, Spellings, spellings_of
@@ -289,6 +289,8 @@ class Names:
         drafter, target = self.state.value_of(f"{SPECULATION}.model"), self.state.value_of("model")
         if name == "plain_drafter" and drafter is not None:
             return self._plain_drafter(drafter)
+        if name == "image":
+            return next((_image(hint) for hint in self.variant.hints if hint.kind == "image"), None)
         if name != "drafts_with_itself":
             return None
         return Value(drafter is not None and target is not None and drafter.plain() == target.plain())
@@ -325,6 +327,12 @@ _READERS = {
     "file": Names.file,
     "call": Names.call,
 }
+
+
+def _image(hint: VersionHint) -> Value:
+    """The container image of a launch, with its tag."""
+    known = hint.text.known
+    return Value(hint.text if known is None else known, hint.span)
 
 
 def _basename(model: Model) -> Value | None:

@@ -175,14 +175,17 @@ def image(engine: Engine, text: str, shown: str, span: Span | None) -> Pin | Non
     """
     name = image_name(text)
     tail = name.rpartition("/")[2]
-    vendor = next((words for pattern, words in engine.vendors if fnmatch.fnmatchcase(name, pattern)), "")
-    if vendor:
-        return unknown(engine, f"the image {shown} is {vendor}; its {engine.title} version is not known", span)
+    tag = text[len(name) + 1 :].partition("@")[0] if text.startswith(name + ":") else ""
+    vendor = next((vendor for vendor in engine.vendors if fnmatch.fnmatchcase(name, vendor.image)), None)
+    if vendor is not None:
+        holds = next((release for pattern, release in vendor.tags if fnmatch.fnmatchcase(tag, pattern)), None)
+        if holds is not None:
+            return exact(engine, holds, f"image tag {tag} of {vendor.what}", span)
+        return unknown(engine, f"the image {shown} is {vendor.what}; its {engine.title} version is not known", span)
     if not engine_image(engine, name):
         if engine.package not in tail:
             return None
         return unknown(engine, f"the image {shown} names no {engine.title} release that its project published", span)
-    tag = text[len(name) + 1 :].partition("@")[0] if text.startswith(name + ":") else ""
     match = _TAG.match(tag)
     release = Release.parse(match.group(1)) if match else None
     if release is not None:

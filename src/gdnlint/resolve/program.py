@@ -502,7 +502,7 @@ def words_of(value: Value, step: Step, state: State) -> list[Word]:
     """A mapping, list or text as command line words; options of the step say how booleans and mappings are written."""
     import json
 
-    from gdnlint.launches.scalars import split
+    from gdnlint.launches.scalars import is_hole, split
 
     def word(text: str | Text, at: Value) -> Word:
         span = at.span or value.span
@@ -512,6 +512,9 @@ def words_of(value: Value, step: Step, state: State) -> list[Word]:
     if isinstance(value.data, list):
         items = value.data[:_MOST_WORDS]
         return [word(item.data if isinstance(item.data, Text) else str(item.plain()), item) for item in items]
+    if isinstance(value.data, Text) and value.span is not None and is_hole(value.data):
+        # Nothing is known of it: it may be any number of words.
+        return [Word(value.data, value.span, spread=True)]
     if isinstance(value.data, str | Text) and value.span is not None:
         return list(split(value.data if isinstance(value.data, Text) else Text.of(value.data, value.span), value.span))
     if not isinstance(value.data, dict):
