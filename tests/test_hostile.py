@@ -249,6 +249,10 @@ BOMBS: dict[str, dict[str, str]] = {
         + "  n: {cmd: 'vllm serve ${a59}'}\n  o: {cmd: 'vllm serve " + "${a0}" * 9_000 + "${ " * 9_000 + "'}\n",
         "chain.yaml": "macros:\n  a0: x\n" + doubled(2_000, "  a{i}: a${{a{before}}}\n")
         + "models: {m: {cmd: 'vllm serve ${a999} --x'}}\n",
+        "matrix.yaml": "j:\n  strategy:\n    matrix:\n"
+        + "".join(f"      k{i}: [{', '.join(map(str, range(40)))}]\n" for i in range(12))
+        + "      include:\n" + "      - {k1: 1, z: 1}\n" * 300 + "      exclude:\n" + "      - {k1: 1, z: 1}\n" * 300
+        + "  steps:\n" + ("  - run: vllm serve ${{ matrix.k1 }} " + "${{ matrix.k2 }} " * 300 + "--x\n") * 20,
         "pod.yaml": f'{POD}    args: ["--model", "$(A40)"]\n    env:\n    - {{name: A0, value: xxxxxxxxxxxxxxxx}}\n'
         + doubled(41, '    - {{name: A{i}, value: "$(A{before})$(A{before})"}}\n'),
     },

@@ -22,7 +22,8 @@ class Options:
     vllm_version: str | None = None
     """Beats every pin in the files. Without a leading ``v``."""
     assume: dict[str, str] = field(default_factory=dict)
-    """Answers by name: an environment variable, ``arg:1``, ``param:function.name``, ``feature:name``."""
+    """Answers by name: an environment variable, ``arg:1``, ``param:function.name``, ``feature:name``, ``matrix:name``,
+    ``input:name``."""
     rules: tuple[Path, ...] = ()
     """Folders of knowledge on top of what gdnlint ships."""
     config: Path | None = None

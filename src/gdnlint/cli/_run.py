@@ -57,8 +57,8 @@ def run_options(command: F) -> F:
             multiple=True,
             metavar="NAME=VALUE",
             callback=_assumptions,
-            help="Take an environment variable, an argument or option of a script (1, --mtp), param:function.name or "
-            "feature:name as given. May be repeated.",
+            help="Take an environment variable, an argument or option of a script (1, --mtp), param:function.name, "
+            "feature:name, matrix:name or input:name as given. May be repeated.",
         ),
         click.option(
             "--env-file",

@@ -10,7 +10,7 @@ from itertools import islice
 from gdnlint.documents.shell import Script, run_script
 from gdnlint.documents.yaml import Loaded
 from gdnlint.knowledge.schema import Knowledge
-from gdnlint.launches import requirements, scripts
+from gdnlint.launches import requirements, scripts, workflows
 from gdnlint.launches.commands import Command, engine_of_image, unwrap
 from gdnlint.launches.context import Context
 from gdnlint.launches.installs import installed
@@ -248,11 +248,12 @@ class _Mappings:
         self._variables: dict[int, dict[str, Text]] = {}
         self._images: dict[int, tuple[VersionHint, ...]] = {}
         self._fields: dict[int, dict[str, list[Value]]] = {}
+        self.matrices: dict[int, workflows.Matrix] = {}
         self.installs: dict[int, tuple[VersionHint, ...]] = {}
         """What the texts that were run install, by text."""
 
     def variables(self, mapping: Value) -> dict[str, Text]:
-        """The environment that a mapping sets."""
+        """The environment that a mapping sets, its templates as they stand."""
         found = self._variables.get(id(mapping))
         if found is None:
             found = self._variables[id(mapping)] = {}
@@ -261,7 +262,7 @@ class _Mappings:
                 for name, value in islice(variables_of(given), _MOST_MEMBERS) if given is not None else ():
                     text = self.scalars.text(value)
                     if text is not None:
-                        found[name] = filled(text)
+                        found[name] = text
         return found
 
     def images(self, mapping: Value) -> tuple[VersionHint, ...]:
@@ -314,6 +315,8 @@ class _Reading:
     site: _Site
     source: Source
     env: dict[str, Text] = field(default_factory=dict)
+    used: str = ""
+    """What the command and the variables around it say, as written."""
 
     def found(self) -> Iterator[Found]:
         self.env = self.variables()
@@ -362,7 +365,7 @@ class _Reading:
                 yield found
 
     def change(self, text: Text) -> Text:
-        return without_placeholders(filled(text, self.default))
+        return without_placeholders(filled(text, self.default, self.expression))
 
     def default(self, name: str) -> Text | None:
         """The value that a template's field has in a mapping beside the template, the nearest first."""
@@ -390,7 +393,15 @@ class _Reading:
         env: dict[str, Text] = {}
         for mapping in self.site.around:
             env.update(self.mappings.variables(mapping))
-        return {name: text for name, text in env.items() if name not in self.context.env}
+        self.used = "\n".join([_flat(self.site.value), *(text.marked() for text in env.values())])
+        env.update(workflows.variables(self.job()))
+        return {name: filled(text, None, self.expression) for name, text in env.items() if name not in self.context.env}
+
+    def expression(self, inner: str) -> Text | None:
+        return workflows.value_of(inner, self.job(), self.env)
+
+    def job(self) -> workflows.Job:
+        return workflows.Job(self.site.around, self.used, self.scalars, self.context, self.mappings.matrices)
 
     def images(self) -> tuple[VersionHint, ...]:
         """Packages that the mappings around a command list, and images that they name, the nearest first."""

@@ -26,12 +26,15 @@ def is_format(text: str) -> bool:
     return any(match.group(1) for match in _BRACES.finditer(text))
 
 
-def filled(text: Text, default: Default | None = None) -> Text:
-    """A template with its fields replaced by their defaults, or by holes where nothing is known of them."""
+def filled(text: Text, default: Default | None = None, expression: Default | None = None) -> Text:
+    """A template with its fields replaced by their defaults, or by holes where nothing is known of them.
+
+    ``expression`` gives the value of what stands in ``${{ }}``.
+    """
     marked = text.marked()
     if "{{" not in marked and "{%" not in marked and "{#" not in marked and not is_format(marked):
         return text
-    text = replaced(text, _WORKFLOW, lambda inner: hole(f"the expression {_short(inner)}", inner.strip()), "}}")
+    text = replaced(text, _WORKFLOW, lambda inner: _expression(inner.strip(), expression), "}}")
     if is_format(text.marked()):
         return _formatted(text, default)
     for pattern, end in ((_COMMENT, "#}"), (_STATEMENT, "%}")):
@@ -39,6 +42,11 @@ def filled(text: Text, default: Default | None = None) -> Text:
     if re.search(r"\{\{\s*\\?[\"']", text.marked()):
         return _formatted(text, default)
     return replaced(text, _EXPRESSION, lambda inner: _looked_up(inner, default), "}}")
+
+
+def _expression(inner: str, known: Default | None) -> Text:
+    found = known(inner) if known is not None else None
+    return found if found is not None else hole(f"the expression {_short(inner)}", inner)
 
 
 def _looked_up(inner: str, default: Default | None) -> Text:

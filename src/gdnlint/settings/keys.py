@@ -116,7 +116,8 @@ KEYS = (
     Key(
         "assume",
         "answers",
-        "Answers to what files leave open: an environment variable, `arg:1`, `param:function.name` or `feature:name`. "
+        "Answers to what files leave open: an environment variable, `arg:1`, `param:function.name`, "
+        "`feature:name`, `matrix:name` or `input:name`. "
         "Texts and whole numbers. `--assume` adds to it and wins.",
         'assume = {MODEL = "Qwen/Qwen3.5-9B", "arg:1" = "train"}',
         "{}",
