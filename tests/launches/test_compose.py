@@ -227,3 +227,33 @@ def test_a_parent_in_another_file_is_followed(tmp_path: Path) -> None:
 def test_odd_files_are_read_to_their_end(tmp_path: Path, text: str) -> None:
     found = report(tmp_path, {"compose.yaml": text})
     assert not [d for d in found["diagnostics"] if d["level"] == "error"]
+
+
+@pytest.mark.parametrize(
+    ("image", "words", "verdicts"),
+    [
+        pytest.param("acme/vllm-gpu:v1", f'"serve", "{HYBRID}"', ["present"], id="the engine's verb"),
+        pytest.param("acme/vllm-gpu:v1", f'"serve", "--model", "{HYBRID}"', ["present"], id="the verb and a flag"),
+        pytest.param("acme/vllm-gpu:v1", f'"{HYBRID}"', ["present"], id="a model's name"),
+        pytest.param(
+            "vllm/vllm-openai:v0.28.0", f'"serve", "{HYBRID}"', ["present"], id="the verb for the engine's image"
+        ),
+        pytest.param("acme/gateway:v1", f'"serve", "{HYBRID}"', [], id="an image of another name"),
+        pytest.param("acme/vllm-gpu:v1", '"bin/start.sh"', [], id="a script"),
+        pytest.param("acme/vllm-gpu:v1", '"/opt/start"', [], id="a program"),
+    ],
+)
+def test_words_that_read_as_the_engines_own_start_it_in_an_image_of_its_name(
+    tmp_path: Path, image: str, words: str, verdicts: list[str]
+) -> None:
+    """An image that others build may have the engine, or ``vllm serve``, as its entrypoint."""
+    flags = (
+        '"--enable-prefix-caching", "--speculative-config.method=mtp", "--speculative-config.num_speculative_tokens=2"'
+    )
+    text = f"services:\n  a:\n    image: {image}\n    command: [{words}, {flags}]\n"
+    assert [item["combination"] for item in report(tmp_path, {"compose.yaml": text})["launches"]] == verdicts
+
+
+def test_verbs_of_other_programs_start_no_engine(tmp_path: Path) -> None:
+    text = "services:\n  a:\n    image: acme/ray-vllm:v1\n    command: [serve, run, 'app:main', --working-dir, /srv]\n"
+    assert report(tmp_path, {"compose.yaml": text})["launches"] == []

@@ -14,6 +14,9 @@ from gdnlint.values import Hole, Text, Word
 
 _DEEPEST = 12
 _PYTHON = re.compile(r"(?:pypy|python)[\d.]*")
+_SERVE = "serve"
+_MODEL = re.compile(r"[\w-][\w.-]*/[\w.-]*(?<!\.sh)(?<!\.py)")
+"""A model as a hub names it, and no path of a program."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -292,25 +295,36 @@ def in_container(
     engine = _serving_engine(command, image, knowledge) if image is not None else None
     if engine is not None and (first.startswith("-") or not _is_command(command.words[0], knowledge)):
         span = command.hints[-1].span if command.hints else command.words[0].span
-        serve = Word(Text.of(engine.name), span)
-        verb = Word(Text.of("serve"), span)
-        return replace(command, words=(serve, verb, *command.words))
+        verb = () if first == _SERVE else (Word(Text.of(_SERVE), span),)
+        return replace(command, words=(Word(Text.of(engine.name), span), *verb, *command.words))
     return command if command.words else None
 
 
 def _serving_engine(command: Command, image: Text, knowledge: Knowledge) -> Engine | None:
     """The engine whose command line a container's words are, where the image starts it by itself.
 
-    A published image does; one that only bears the engine's name does if the words are flags of it.
+    A published image does; one that only bears the engine's name does if the words read as its command line.
     """
     engine = engine_of_image(image, knowledge)
-    if engine is not None or not command.words or not command.words[0].text.marked().startswith("--"):
+    if engine is not None or not command.words:
         return engine
     name = image_name(image.marked()).lower()
     for engine in knowledge.engines.values():
-        if engine.package in name and f"--{engine.positional}" in {w.known for w in command.words}:
+        if engine.package in name and _is_command_line(command.words, engine):
             return engine
     return None
+
+
+def _is_command_line(words: Sequence[Word], engine: Engine) -> bool:
+    """Whether words can only be what stands behind an engine's own command: flags of it that name the model, or
+    ``serve`` or a model's name (``owner/name``) before flags of it."""
+    flags = {word.known.partition("=")[0].partition(".")[0].replace("_", "-") for word in words if word.known}
+    first = words[0].text.marked()
+    if first.startswith("--"):
+        return f"--{engine.positional}" in flags
+    if first != _SERVE and _MODEL.fullmatch(first) is None:
+        return False
+    return any(name in flags for flag in engine.flags.values() for name, _ in flag.names if name.startswith("--"))
 
 
 def _is_command(word: Word, knowledge: Knowledge) -> bool:
