@@ -101,6 +101,30 @@ def test_a_file_of_variables_is_followed_inside_the_project_and_wins(tmp_path: P
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        (r'NAME="a\$SPEC"', "a$SPEC"),
+        (r"NAME='a\$SPEC'", r"a\$SPEC"),
+        (r"NAME=a\$SPEC", "a$SPEC"),
+        ("NAME=a$SPEC", "a$SPEC"),
+        (r'NAME="a\nb"', r"a\nb"),
+        (r'NAME="a\"b"', 'a"b'),
+        ("NAME='a'\"b\" c", "abc"),
+        ("NAME=a'b'", "a'b'"),
+        ("NAME = a # b ", "a # b"),
+        ("NAME=a\\\nb", "ab"),
+        ("NAME=a\n#NAME=b\nexport NAME=c", "a"),
+    ],
+)
+def test_values_in_a_file_of_variables_are_quoted_as_systemd_reads_them(tmp_path: Path, line: str, seen: str) -> None:
+    """parse_env_file_internal in basic/env-file.c; nothing that stands in the file is replaced."""
+    start = f"ExecStart=/bin/vllm serve {DENSE} --seed ${{NAME}}"
+    unit = f"[Service]\nEnvironment=SPEC=2\nEnvironmentFile=/etc/v.env\n{start}\n"
+    (tmp_path / ".git").mkdir()
+    assert value(launch(tmp_path, {"v.service": unit, "etc/v.env": line + "\n"}), "seed") == seen
+
+
 def test_a_variable_that_nothing_sets_is_unknown(tmp_path: Path) -> None:
     found = launch(tmp_path, {"vllm.service": UNIT.replace("Environment=CACHE=--enable-prefix-caching\n", "")})
     assert found["combination"] == "present"

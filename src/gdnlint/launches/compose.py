@@ -381,7 +381,7 @@ class _Reader:
         if not self.context.project.exists(path):
             return made
         try:
-            found = dotenv.read(self.context.project.source(path), raw)
+            found = dotenv.read(self.context.project.source(path), "raw" if raw else "compose")
         except Unreadable as error:
             self.context.report([error.problem])
             return made

@@ -260,7 +260,7 @@ class _Reader:
 
     def variables(self, path: Path) -> dict[str, Text]:
         try:
-            return {name: found.text for name, found in dotenv.read(self.context.project.source(path)).items()}
+            return {name: found.text for name, found in dotenv.read(self.context.project.source(path), "unit").items()}
         except Unreadable as error:
             self.context.report([error.problem])
             return {}
