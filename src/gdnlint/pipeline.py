@@ -157,6 +157,7 @@ def _judge(
                     if key not in told.findings:
                         told.findings.add(key)
                         report.findings.append(finding)
+        context.report(settings.effort.problems)
     report.diagnostics += [_diagnostic(p, source.path) for p in context.problems]
 
 

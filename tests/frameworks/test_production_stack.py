@@ -131,3 +131,13 @@ def test_a_terraform_template_of_values_is_read_but_for_its_variables(tmp_path: 
     text = values(*config("enablePrefixCaching: true"), model=model)
     found = launch(tmp_path, {"values.tpl": text})
     assert (found["combination"], rules(found)) == (verdict, ["GDN001"] if verdict == "present" else [])
+
+
+def test_more_engines_than_are_judged_are_said_to_be_left(tmp_path: Path) -> None:
+    many = "servingEngineSpec:\n  modelSpec:\n" + "  - {name: m, modelURL: x, repository: vllm/vllm-openai}\n" * 101
+    found = report(tmp_path, {"values.yaml": many})
+    assert [(item["code"], item["path"]) for item in found["diagnostics"]] == [("too-large", "values.yaml")]
+    assert "more than 100 engines" in found["diagnostics"][0]["message"]
+    assert len(found["launches"]) == 100
+    fewer = report(tmp_path, {"values.yaml": many[: many.rindex("  - ")]})
+    assert (len(fewer["launches"]), fewer["diagnostics"]) == (100, [])

@@ -27,6 +27,8 @@ MOST_WORK = 1_500_000
 LEAST_WORK = 500
 """Characters that the reading of a script costs however short it is."""
 _CHARACTERS_OF_A_STEP = 100
+_WORK_OF_A_STEP = 150
+"""Characters that cost what a step of a script does: one pass of the most steps is all that a file may cost."""
 CHARACTERS_OF_A_WORD = 50
 """What a word of a launch costs: it is asked for by its name in every release."""
 MOST_ASKED = 1_000
@@ -154,7 +156,7 @@ class Context:
         """Counts what a script took."""
         self.steps += steps
         if self.scenario == World():
-            self.budget.work -= steps * _CHARACTERS_OF_A_STEP
+            self.budget.work -= steps * _WORK_OF_A_STEP
 
     def has_room(self, launch: object) -> bool:
         """Whether a launch of this file is judged; ``launch`` is the same for the same launch in every scenario."""

@@ -22,7 +22,7 @@ from gdnlint.resolve.pin_files import Search
 from gdnlint.resolve.pins import Pin
 from gdnlint.results import Combination
 from gdnlint.source import Source
-from gdnlint.values import Piece, Text, Value
+from gdnlint.values import Piece, Problem, Text, Value
 
 WORDS: dict[Truth, Combination] = {True: "present", False: "absent", None: "undecided"}
 
@@ -75,6 +75,8 @@ class Effort:
     """What the launches of one file took so far."""
 
     outcomes: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    """What of them was not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,11 @@ def resolve(launch: Launch, knowledge: Knowledge, project: Project, settings: Se
     framework = launch.framework
     revision = _revision(framework, project, launch.directory)
     for named in framework.launches:
-        for member in _members(named, launch):
+        members = _members(named, launch)
+        if len(members) > MOST_MEMBERS:
+            message = f"more than {MOST_MEMBERS} engines in {named.per}; the rest are not judged"
+            settings.effort.problems.append(Problem("too-large", message, launch.span))
+        for member in members[:MOST_MEMBERS]:
             setting = Setting(
                 knowledge, project, launch.directory, knowledge.engines[framework.engine], framework, named, revision,
                 member, settings.aliases, settings.cache, settings.facts,
@@ -123,12 +129,13 @@ def _at_member(launch: Launch, named: NamedLaunch, member: tuple[str, ...]) -> L
     return replace(launch, span=block(value))
 
 
-_MOST_MEMBERS = 100
+MOST_MEMBERS = 100
 """Engines of one configuration that are judged."""
 
 
 def _members(named: NamedLaunch, launch: Launch) -> list[tuple[str, ...]]:
-    """The paths to the members that each make one launch; without ``per`` there is one, unnamed."""
+    """The paths to the members that each make one launch, one more than are judged at most; without ``per`` there is
+    one, unnamed."""
     if not named.per:
         return [()]
     found: dict[tuple[str, ...], None] = {}
@@ -136,7 +143,7 @@ def _members(named: NamedLaunch, launch: Launch) -> list[tuple[str, ...]]:
         below = lookup_key(variant.tree, named.at, {}) if variant.tree is not None and named.at else variant.tree
         if below is not None:
             fits = _fitting(below, tuple(named.per.split(".")), ())
-            found.update(dict.fromkeys(islice(fits, _MOST_MEMBERS)))
+            found.update(dict.fromkeys(islice(fits, MOST_MEMBERS + 1)))
     return list(found)
 
 
