@@ -44,7 +44,7 @@ def knowledge_options(command: F) -> F:
         multiple=True,
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         metavar="DIR",
-        help="A folder of your own rules, frameworks and models, on top of what gdnlint ships. May be repeated.",
+        help="A folder of rules, frameworks, models of your own.",
     )(command)
 
 
@@ -57,8 +57,8 @@ def run_options(command: F) -> F:
             multiple=True,
             metavar="NAME=VALUE",
             callback=_assumptions,
-            help="Take an environment variable, an argument or option of a script (1, --mtp), param:function.name, "
-            "feature:name, matrix:name or input:name as given. May be repeated.",
+            # The names: a variable, a script's argument or option (1, --mtp), param:function.name, feature:name.
+            help="Take a variable, argument or option as given.",
         ),
         click.option(
             "--env-file",
@@ -68,28 +68,26 @@ def run_options(command: F) -> F:
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE",
             callback=_environment,
-            help="Take the variables of a .env file as set; --assume beats them. May be repeated, the last wins.",
+            help="Take the variables of a .env file as set.",
         ),
         click.option(
             "--vllm-version",
             metavar="X",
             callback=_version,
-            help="The vLLM version that runs, whatever the files pin.",
+            help="The vLLM that runs, whatever the files pin.",
         ),
         click.option(
             "--config",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE",
-            help="The configuration file for everything, instead of the nearest to each file.",
+            help="Use this configuration, not the nearest one.",
         ),
         click.option("--no-config", is_flag=True, help="Read no configuration file."),
-        click.option(
-            "--force-exclude", is_flag=True, help="Leave out what the configuration excludes even where it is named."
-        ),
+        click.option("--force-exclude", is_flag=True, help="Leave out excluded files even if named."),
         click.option(
             "--no-hf-cache",
             is_flag=True,
-            help="Do not read a model's config.json in the Hugging Face cache of this machine.",
+            help="Do not look models up in the Hugging Face cache.",
         ),
         click.argument("paths", nargs=-1, callback=_paths, metavar="[PATHS]..."),
     ):
@@ -101,8 +99,8 @@ color_option = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
-    show_default=True,
-    help="Colours; auto also follows NO_COLOR and FORCE_COLOR.",
+    metavar="WHEN",
+    help="auto, always or never.",
 )
 
 

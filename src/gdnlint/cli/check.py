@@ -38,31 +38,43 @@ if TYPE_CHECKING:
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    help="How findings are printed (default: text).",
+    metavar="FORMAT",
+    help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
 )
 @click.option("--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write to FILE.")
 @click.option(
     "--fail-on",
     type=click.Choice(FAIL_ON),
-    help="The mildest severity that makes the exit code 1 (default: warning).",
+    metavar="SEVERITY",
+    help="The mildest that exits 1, or never (warning).",
 )
-@click.option("--min-severity", type=click.Choice(SEVERITIES), help="No milder findings.")
-@click.option("--min-confidence", type=click.Choice(CONFIDENCES), help="No less certain findings.")
-@click.option("--select", multiple=True, metavar="RULE", help="Only findings of this rule. May be repeated.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="No findings of this rule. May be repeated.")
-@click.option("--fix", is_flag=True, help="Write the safe fixes; the report is of what is left.")
-@click.option("--diff", is_flag=True, help="Print what --fix would write, and write nothing.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that cost or change more.")
-@click.option("--show-launches", is_flag=True, help="List every launch, not only those with findings.")
-@click.option("--hook", is_flag=True, help="For pre-commit: exit 0 if there is nothing to check.")
+@click.option(
+    "--min-severity",
+    type=click.Choice(SEVERITIES),
+    metavar="SEVERITY",
+    help="No findings below note, warning or error.",
+)
+@click.option(
+    "--min-confidence",
+    type=click.Choice(CONFIDENCES),
+    metavar="LEVEL",
+    help="No findings below low, medium or high.",
+)
+@click.option("--select", multiple=True, metavar="RULE", help="Only findings of this rule.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="No findings of this rule.")
+@click.option("--fix", is_flag=True, help="Write the safe fixes; report what is left.")
+@click.option("--diff", is_flag=True, help="Print what --fix would write.")
+@click.option("--unsafe-fixes", is_flag=True, help="With these, also fixes that cost or change more.")
+@click.option("--show-launches", is_flag=True, help="List every launch.")
+@click.option("--hook", is_flag=True, help="Exit 0 if there is nothing to check.")
 @color_option
 @click.option(
     "-v",
     "--verbose",
     is_flag=True,
-    help="Leave nothing out of the lists, and say which files the configuration leaves out.",
+    help="Leave nothing out; say which files are excluded.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Findings only: no summary, no diagnostics.")
+@click.option("-q", "--quiet", is_flag=True, help="Findings only.")
 def command(
     paths: tuple[Path, ...],
     vllm_version: str | None,
@@ -91,7 +103,8 @@ def command(
     """Judge launch files and folders of them (the current directory by default).
 
     Exits 0 if no finding is at or above --fail-on, 1 if one is, 2 for a mistake in the options or the
-    configuration, and 3 if no file to check was found.
+    configuration, and 3 if no file to check was found. Options that take a name
+    may be repeated.
     """
     if fix and diff:
         raise click.UsageError("--fix writes and --diff writes nothing: give one of them.")
