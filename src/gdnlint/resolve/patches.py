@@ -23,12 +23,12 @@ class Patch:
 
 
 def patches(launch: Launch, variant: Variant, engine: Engine) -> tuple[Patch, ...]:
-    """The patches of a launch, in order. A folder in the package that nothing names is left out.
+    """The patches of a launch, as the files have them. A folder in the package that nothing names is left out.
 
     Such a folder may replace one of the engine's own, or be a new one that nobody imports: the files do not say.
     """
     found = []
-    for mount in variant.mounts:
+    for mount in sorted(variant.mounts, key=lambda mount: mount.span.key()):
         inside = re.search(rf"-packages/{re.escape(engine.package)}/", mount.path) is not None
         if not inside and not _is_patch(mount, engine):
             continue
