@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,3 +97,8 @@ def verdict(folder: Path, files: dict[str, str], *options: str) -> tuple[str, st
     """The combination of the only launch of the first file, and the rules that found something there."""
     found = launch(folder, files, *options)
     return found["combination"], " ".join(rules(found))
+
+
+def heed_interrupts() -> None:
+    """For a child, before it starts: what runs in the background of a script has SIGINT ignored, children included."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from gdnlint import __version__
+from support import heed_interrupts
 
 UNSAFE = """\
 vllm serve Qwen/Qwen3.5-9B --enable-prefix-caching \\
@@ -317,8 +318,9 @@ def test_a_report_that_cannot_be_written_is_no_success() -> None:
 def test_interrupting_is_quiet() -> None:
     for number in range(4000):
         write(f"{number}.sh", UNSAFE)
+    command = [sys.executable, "-m", "gdnlint", "check"]
     with subprocess.Popen(
-        [sys.executable, "-m", "gdnlint", "check"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts
     ) as process:
         time.sleep(1)
         process.send_signal(signal.SIGINT)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import gdnlint
+from support import heed_interrupts
 
 STANDIN = Path(__file__).parent.parent / "data" / "verify" / "standin"
 SOURCE = Path(gdnlint.__file__).parent.parent
@@ -161,7 +162,12 @@ def test_ctrl_c_leaves_a_partial_report_and_the_run_goes_on_later(tmp_path: Path
     command = [sys.executable, "-m", "gdnlint", "verify", "--model", "models/hangs", "--speculative", "mtp:1"]
     command += ["--out", str(tmp_path), "--requests", "80", "--max-tokens", "6", "--no-repeats"]
     process = subprocess.Popen(
-        command, env=environment(STANDIN), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=environment(STANDIN),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
     )
     record = tmp_path / "arms" / "both.jsonl"
     until = time.monotonic() + 120
