@@ -245,6 +245,8 @@ def _assumptions(ctx: click.Context, parameter: click.Parameter, value: tuple[st
 
 def _environment(ctx: click.Context, parameter: click.Parameter, value: tuple[Path, ...]) -> None:
     """Keeps the variables of ``.env`` files for ``--assume``. A person names them, so they may lie anywhere."""
+    if not value:
+        return
     from gdnlint.documents import dotenv
     from gdnlint.project import Unreadable, decode, read_bounded
 
