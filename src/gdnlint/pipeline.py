@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,7 +134,7 @@ def _judge(
     answers = {name: value for name, value in options.assume.items() if ":" in name}
     env = {name: value for name, value in options.assume.items() if ":" not in name}
     context = Context(knowledge, project, env, answers)
-    launches = _FINDERS[kind](source, context)
+    launches = _launches(source, kind, context)
     if launches:
         from gdnlint import check
         from gdnlint.resolve.checkpoints import cache_folder
@@ -184,82 +185,24 @@ def _finding_key(finding: Finding) -> object:
     return finding.rule, finding.severity, finding.message, finding.span.key(), when, finding.notes, related
 
 
-def _shell(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.documents.shell import Script
-    from gdnlint.launches import scripts
-    from gdnlint.source import Fragment
-
-    return scripts.launches(Script(Fragment.whole(source)), context, source.file.parent)
-
-
-def _yaml(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import charts, manifests, recipes
-
-    # Where a framework says what a chart's values mean, its templates say the same once more.
-    found = recipes.launches(source, context) or charts.with_values(source, context)
-    return found + manifests.launches(source, context)
-
-
-def _python(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import calls
-
-    return calls.launches(source, context)
-
-
-def _toml(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import toml_recipes
-
-    return toml_recipes.launches(source, context)
-
-
-def _markdown(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import fences
-
-    return fences.launches(source, context)
-
-
-def _dockerfile(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import dockerfile
-
-    return dockerfile.launches(source, context)
-
-
-def _unit(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import unit
-
-    return unit.launches(source, context)
-
-
-def _json(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import json_files
-
-    return json_files.launches(source, context)
-
-
-def _notebook(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import notebooks
-
-    return notebooks.launches(source, context)
-
-
-def _makefile(source: Source, context: Context) -> list[Launch]:
-    from gdnlint.launches import makefiles
-
-    return makefiles.launches(source, context)
-
-
-_FINDERS: dict[str, Callable[[Source, Context], list[Launch]]] = {
-    "shell": _shell,
-    "yaml": _yaml,
-    "python": _python,
-    "markdown": _markdown,
-    "toml": _toml,
-    "dockerfile": _dockerfile,
-    "unit": _unit,
-    "json": _json,
-    "notebook": _notebook,
-    "makefile": _makefile,
+_FINDERS = {
+    "shell": "scripts",
+    "yaml": "yaml_files",
+    "python": "calls",
+    "markdown": "fences",
+    "toml": "toml_recipes",
+    "dockerfile": "dockerfile",
+    "unit": "unit",
+    "json": "json_files",
+    "notebook": "notebooks",
+    "makefile": "makefiles",
 }
+"""A kind of file -> the module of ``launches`` that finds the launches in it; loaded only where one is read."""
+
+
+def _launches(source: Source, kind: str, context: Context) -> list[Launch]:
+    found: list[Launch] = import_module(f"gdnlint.launches.{_FINDERS[kind]}").launches(source, context)
+    return found
 
 
 def _diagnostic(problem: Problem, path: str = "") -> Diagnostic:

@@ -100,6 +100,10 @@ class Span(NamedTuple):
         """1-based and exclusive, on ``end_line``."""
         return self.source.position(self.end)[1]
 
+    def holds(self, other: Span) -> bool:
+        """Whether another span of the same source lies in this one."""
+        return other.source is self.source and self.start <= other.start and other.end <= self.end
+
     def key(self) -> tuple[str, int, int]:
         """Something to compare and sort spans by."""
         return self.source.path, self.start, self.end

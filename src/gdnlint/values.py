@@ -83,6 +83,13 @@ class Text:
         """Every hop of every piece, once each, in order."""
         return tuple(dict.fromkeys(place for piece in self.pieces for place in piece.via))
 
+    def span(self) -> Span | None:
+        """From its first place to its last one, if both are in one source; else its first."""
+        spans = [piece.span for piece in self.pieces if piece.span is not None]
+        if not spans or spans[0].source is not spans[-1].source:
+            return spans[0] if spans else None
+        return Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start))
+
     def show(self) -> str:
         """For people: holes as ``<...>``."""
         return "".join(
@@ -329,6 +336,11 @@ class Value:
         elif isinstance(data, list):
             data = [value.map_places(change) for value in data]
         return change(replace(self, data=data))
+
+
+def members_of(value: Value | None) -> dict[str, Value]:
+    """What a mapping holds; nothing if it is none."""
+    return value.data if value is not None and isinstance(value.data, dict) else {}
 
 
 class Question(NamedTuple):

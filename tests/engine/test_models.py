@@ -11,13 +11,7 @@ from typing import Any
 import pytest
 
 from gdnlint import knowledge
-from gdnlint.documents.shell import Script
-from gdnlint.launches import scripts
-from gdnlint.launches.context import Context
-from gdnlint.project import Project
 from gdnlint.resolve.models import by_name
-from gdnlint.resolve.outcome import Settings, resolve
-from gdnlint.source import Fragment, Source
 from support import MTP, checked, launch, value, write
 
 ON = f"--enable-prefix-caching {MTP}\n"
@@ -261,10 +255,15 @@ ALIASES: dict[str, tuple[dict[str, str], str, str]] = {
 
 @pytest.mark.parametrize(("aliases", "combination", "told"), ALIASES.values(), ids=ALIASES)
 def test_an_alias_decides(tmp_path: Path, aliases: dict[str, str], combination: str, told: str) -> None:
-    loaded, project = knowledge.load(()), Project(tmp_path)
-    script = Script(Fragment.whole(Source("serve.sh", f"vllm serve me/mine {ON}")))
-    (found,) = scripts.launches(script, Context(loaded, project), tmp_path)
-    (resolved,) = resolve(found, loaded, project, Settings("0.28.0", aliases=aliases))
-    assert resolved.combination == combination
-    assert resolved.outcome is not None
-    assert resolved.outcome.shown.model.how == told
+    models = "".join(f'"{name}" = "{target}"\n' for name, target in aliases.items())
+    files = {"serve.sh": f"vllm serve me/mine {ON}", "gdnlint.toml": f"[models]\n{models}"}
+    found = launch(tmp_path, files, "--vllm-version", "0.28.0")
+    assert found["combination"] == combination
+    assert told in json.dumps(found["evidence"])
+
+
+def test_a_path_below_the_scripts_own_folder_is_told_from_here(tmp_path: Path) -> None:
+    script = f'HERE="$(cd "$(dirname "$0")" && pwd)"\nvllm serve "$HERE/models/Qwen3.6-27B" {ON}'
+    found = launch(tmp_path, {"serve.sh": script}, "--vllm-version", "0.27.0")
+    (message,) = [finding["message"] for finding in found["findings"] if finding["rule"] == "GDN001"]
+    assert message.startswith("hybrid model models/Qwen3.6-27B runs with")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gdnlint.project import Project
-from gdnlint.values import Value
+from gdnlint.values import Value, members_of
 
 _NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 """Of the file that is read without ``-f``; the first that is there."""
@@ -96,7 +96,7 @@ def _as_items(value: Value) -> Value:
     if isinstance(value.data, list):
         return value
     items = []
-    for name, member in (value.data if isinstance(value.data, dict) else {}).items():
+    for name, member in members_of(value).items():
         if isinstance(member.data, dict | list):
             continue
         plain = name if member.data is None else f"{name}={member.plain()}"

@@ -17,7 +17,7 @@ def command(fix: FixText, now: Value | None, place: Insertion, launch: Span) -> 
     What a variable or array holds is not touched: other launches may use it too, and the last word wins.
     """
     written = _unquoted(now.span) if now is not None and now.span is not None else None
-    if written is not None and _stands_in(written, launch) and _is_literal(fix, written):
+    if written is not None and launch.holds(written) and _is_literal(fix, written):
         return (Edit(written, fix.text),)
     span = place.span
     at = Span(span.source, span.end, span.end)
@@ -38,10 +38,6 @@ def _item(text: str, last: Span) -> Edit:
     before = source.line(source.position(last.start)[0])
     newline = "\r\n" if source.text[end : end + 1] == "\r" else "\n"
     return Edit(Span(source, end, end), f"{newline}{before[: before.index('-') + 1]} {text}")
-
-
-def _stands_in(span: Span, launch: Span) -> bool:
-    return span.source is launch.source and launch.start <= span.start and span.end <= launch.end
 
 
 def _unquoted(span: Span) -> Span:

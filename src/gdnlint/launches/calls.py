@@ -266,7 +266,7 @@ def _from_script(
     script: Script, call: Call, alternative: Alternative, context: Context, directory: Path
 ) -> list[tuple[tuple[object, ...], Launch]]:
     out: list[tuple[tuple[object, ...], Launch]] = []
-    for number, launch in enumerate(scripts.launches(script, context, directory, "python command")):
+    for number, launch in enumerate(scripts.in_script(script, context, directory, "python command")):
         plain = [v for v in launch.variants if not v.when]
         launch.variants = [
             replace(

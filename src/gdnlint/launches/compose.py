@@ -22,9 +22,8 @@ from gdnlint.launches.scripts import Found
 from gdnlint.launches.templates import filled
 from gdnlint.launches.variables import interpolate
 from gdnlint.launches.witnesses import of_default
-from gdnlint.project import Unreadable
 from gdnlint.source import Source, Span
-from gdnlint.values import Problem, Question, Text, Value, Word
+from gdnlint.values import Problem, Question, Text, Value, Word, members_of
 
 MOST_VARIABLES = 1_000
 """Variables of a service that are read."""
@@ -41,17 +40,13 @@ _SERVICE = frozenset({"image", "build", "command", "extends", "entrypoint", "env
 
 def is_compose(root: Value) -> bool:
     """Whether a mapping is a Compose file: it has services with an image, a build or a command, or includes others."""
-    members = _members(root)
+    members = members_of(root)
     if "apiVersion" in members:
         return False
     services = members.get("services")
     if services is None:
         return "include" in members and all(key in _TOP or key.startswith("x-") for key in members)
-    return any(_SERVICE & _members(service).keys() for service in _members(services).values())
-
-
-def _members(value: Value | None) -> dict[str, Value]:
-    return value.data if value is not None and isinstance(value.data, dict) else {}
+    return any(_SERVICE & members_of(service).keys() for service in members_of(services).values())
 
 
 def launches(loaded: Loaded, root: Value, source: Source, context: Context) -> list[Launch]:
@@ -61,7 +56,7 @@ def launches(loaded: Loaded, root: Value, source: Source, context: Context) -> l
     """
     directory = source.file.parent
     group = files.together(source.file, context.project)
-    only = set(_members(root.at(["services"]))) if source.file == group[-1] != group[0] else None
+    only = set(members_of(root.at(["services"]))) if source.file == group[-1] != group[0] else None
 
     def find(inner: Context) -> Iterator[Found]:
         reader = _Reader(inner, directory)
@@ -142,13 +137,13 @@ class _Reader:
         whole = Value({})
         for root in [*roots[count:], *roots[:count]]:
             whole = files.merged(whole, root, self.tag)
-        self.configs = _members(whole.at(["configs"]))
-        self.secrets = _members(whole.at(["secrets"]))
-        merged = _members(whole.at(["services"]))
+        self.configs = members_of(whole.at(["configs"]))
+        self.secrets = members_of(whole.at(["secrets"]))
+        merged = members_of(whole.at(["services"]))
         whole = whole.with_(["services"], Value({n: self.extended(s, whole, 0) for n, s in merged.items()}))
-        for service in _members(whole.at(["services"])).values():
+        for service in members_of(whole.at(["services"])).values():
             self.note_build(service)
-        for name, service in _members(whole.at(["services"])).items():
+        for name, service in members_of(whole.at(["services"])).items():
             place = self.place(name, roots)
             if isinstance(service.data, dict) and place is not None:
                 if not self.context.may_read(0):
@@ -205,7 +200,7 @@ class _Reader:
         return replace(made, span=service.span, places=service.places, route=service.route, name=service.name)
 
     def service(self, name: str, service: Value, place: Span) -> Container:
-        members = {key: value for key, value in _members(service).items() if self.tag(value) != "!reset"}
+        members = {key: value for key, value in members_of(service).items() if self.tag(value) != "!reset"}
         entrypoint, command = self.given(members.get("entrypoint")), self.given(members.get("command"))
         image = members.get("image")
         text = self.scalars.text(image) if image is not None else None
@@ -380,11 +375,10 @@ class _Reader:
         self.texts[path] = made
         if not self.context.project.exists(path):
             return made
-        try:
-            found = dotenv.read(self.context.project.source(path), "raw" if raw else "compose")
-        except Unreadable as error:
-            self.context.report([error.problem])
+        source = self.context.source(path)
+        if source is None:
             return made
+        found = dotenv.read(source, "raw" if raw else "compose")
 
         def variable(name: str, _span: Span | None, _default: Text | None) -> Text | None:
             given = self.outside(name, None)

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 from gdnlint.knowledge.schema import Knowledge
 from gdnlint.launches.model import ModelHint, Written
-from gdnlint.project import Project
+from gdnlint.project import Project, Unreadable
 from gdnlint.values import Problem, Question, World
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gdnlint.configs.inherit import Loader
     from gdnlint.documents.yaml import Scalars
+    from gdnlint.source import Source
 
 MOST_STEPS = 10_000
 """Commands, or expressions and statements of Python, that the runs of one file may take together before no more
@@ -131,6 +134,14 @@ class Context:
         for problem in problems:
             if problem not in self.problems and len(self.problems) < MOST_PROBLEMS:
                 self.problems.append(problem)
+
+    def source(self, path: Path) -> Source | None:
+        """A file of the project; None, with the problem reported, if it cannot be read."""
+        try:
+            return self.project.source(path)
+        except Unreadable as error:
+            self.report([error.problem])
+            return None
 
     def may_read(self, characters: int) -> bool:
         """Whether a text of so many characters may still be read for this file; if so, it is paid for.

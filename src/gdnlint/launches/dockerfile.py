@@ -21,7 +21,6 @@ from gdnlint.launches.model import Launch, ModelHint, VersionHint, Written
 from gdnlint.launches.scalars import runs, split
 from gdnlint.launches.scripts import Found
 from gdnlint.launches.variables import interpolate
-from gdnlint.project import Unreadable
 from gdnlint.source import Fragment, Source, Span
 from gdnlint.values import Hole, Text, Word, World
 
@@ -105,12 +104,8 @@ def image(
     """
     if not context.project.exists(path):
         return None
-    try:
-        source = context.project.source(path)
-    except Unreadable as error:
-        context.report([error.problem])
-        return None
-    if not context.may_read(len(source.text)):
+    source = context.source(path)
+    if source is None or not context.may_read(len(source.text)):
         return None
     outside = {**arguments, **{name: Text.of(value) for name, value in context.env.items()}}
     found = list(_stages(list(instructions(source)), outside, context.knowledge, directory))

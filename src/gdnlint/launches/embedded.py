@@ -19,7 +19,7 @@ from gdnlint.launches.scalars import Scalars, block
 from gdnlint.launches.scripts import Found
 from gdnlint.launches.templates import filled, without_placeholders
 from gdnlint.source import Source, Span
-from gdnlint.values import Text, Value, Word, World
+from gdnlint.values import Text, Value, Word, World, members_of
 
 KIND = "embedded command"
 
@@ -258,7 +258,7 @@ class _Mappings:
         if found is None:
             found = self._variables[id(mapping)] = {}
             for key in _VARIABLES:
-                given = _members(mapping).get(key)
+                given = members_of(mapping).get(key)
                 for name, value in islice(variables_of(given), _MOST_MEMBERS) if given is not None else ():
                     text = self.scalars.text(value)
                     if text is not None:
@@ -268,7 +268,7 @@ class _Mappings:
     def images(self, mapping: Value) -> tuple[VersionHint, ...]:
         """What a mapping installs, and images that it names, itself or in a mapping in it."""
         if id(mapping) not in self._images:
-            named = islice(self._named_images(_members(mapping)), _MOST_IMAGES)
+            named = islice(self._named_images(members_of(mapping)), _MOST_IMAGES)
             asked = islice(requirements.in_mapping(mapping, self.scalars, self.knowledge), _MOST_IMAGES)
             self._images[id(mapping)] = (*asked, *named)
         return self._images[id(mapping)]
@@ -289,20 +289,16 @@ class _Mappings:
 
     def fields(self, mapping: Value, name: str) -> Iterator[Value]:
         """The values of a name in a mapping, and in the mappings in it."""
-        members = _members(mapping)
+        members = members_of(mapping)
         if name in members:
             yield members[name]
         found = self._fields.get(id(mapping))
         if found is None:
             found = self._fields[id(mapping)] = {}
             for member in members.values():
-                for key, value in _members(member).items():
+                for key, value in members_of(member).items():
                     found.setdefault(key, []).append(value)
         yield from found.get(name, ())[:_MOST_FIELDS]
-
-
-def _members(value: Value) -> dict[str, Value]:
-    return value.data if isinstance(value.data, dict) else {}
 
 
 @dataclass(slots=True)
@@ -436,9 +432,9 @@ class _Reading:
 
 def _texts(mapping: Value) -> Iterator[Value]:
     """The strings of a mapping, the last first, and those of the mappings in its lists."""
-    for member in reversed(_members(mapping).values()):
+    for member in reversed(members_of(mapping).values()):
         items = member.data if isinstance(member.data, list) else ()
-        inner = [text for item in reversed(items[-_MOST_STEPS:]) for text in _members(item).values()]
+        inner = [text for item in reversed(items[-_MOST_STEPS:]) for text in members_of(item).values()]
         yield from (value for value in (member, *inner) if isinstance(value.data, str))
 
 

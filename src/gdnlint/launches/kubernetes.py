@@ -18,7 +18,7 @@ from gdnlint.launches.model import Insertion, Launch, Variant
 from gdnlint.launches.scalars import MOST_WORDS, Scalars, block
 from gdnlint.launches.scripts import Found
 from gdnlint.source import Source
-from gdnlint.values import MOST_PIECES, Cuts, Hole, Joined, Piece, Place, Text, Value
+from gdnlint.values import MOST_PIECES, Cuts, Hole, Joined, Piece, Place, Text, Value, members_of
 
 MOST_VARIABLES = 1_000
 """Variables of a container that are read."""
@@ -140,7 +140,7 @@ class _Reader:
 
     def container(self, value: Value) -> Container:
         env = self.environment(value)
-        members = value.data if isinstance(value.data, dict) else {}
+        members = members_of(value)
 
         def changed(text: Text) -> Text:
             return expanded(self.change(text), env)

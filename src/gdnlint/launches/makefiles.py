@@ -16,7 +16,6 @@ from gdnlint.launches.scalars import runs
 from gdnlint.launches.scripts import Found
 from gdnlint.launches.templates import hole
 from gdnlint.launches.witnesses import of_default
-from gdnlint.project import Unreadable
 from gdnlint.source import Fragment, Source, Span
 from gdnlint.values import Cuts, Hole, Joined, Piece, Place, Question, Text, World
 
@@ -205,12 +204,8 @@ class _Reader:
                 path = folder / name
                 if "\0" in name or self.files >= _MOST_INCLUDES or not self.context.project.exists(path):
                     continue
-                try:
-                    found = self.context.project.source(path)
-                except Unreadable as error:
-                    self.context.report([error.problem])
-                    break
-                if self.context.may_read(len(found.text)):
+                found = self.context.source(path)
+                if found is not None and self.context.may_read(len(found.text)):
                     self.read(found)
                 break
 
@@ -248,7 +243,7 @@ class _Reader:
             yield cuts.cut(plain, at).pieces, None
             end = _reference(marked, at)
             inner = marked[at + 1 : end]
-            span = _span(cuts.cut(at, end))
+            span = cuts.cut(at, end).span()
             self.expansions += 1
             if inner == "$":
                 yield cuts.cut(at, at + 1).pieces, None
@@ -467,11 +462,6 @@ def _at(text: Text, span: Span | None) -> Text:
 
 def _stripped(text: Text) -> str:
     return text.marked().strip()
-
-
-def _span(text: Text) -> Span | None:
-    spans = [piece.span for piece in text.pieces if piece.span is not None]
-    return Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start)) if spans else None
 
 
 def _reference(marked: str, at: int) -> int:

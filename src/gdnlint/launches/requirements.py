@@ -10,7 +10,7 @@ from gdnlint.knowledge.schema import Engine, Knowledge
 from gdnlint.launches.model import VersionHint
 from gdnlint.launches.scalars import Scalars
 from gdnlint.source import Fragment
-from gdnlint.values import Hole, Piece, Text, Value
+from gdnlint.values import Hole, Piece, Text, Value, members_of
 
 SOMEWHERE = "somewhere"
 """The name of what stands in a file without a place in an order: such places must agree."""
@@ -83,7 +83,7 @@ def _filled(fragment: Fragment, start: int, end: int) -> Text:
 
 def in_mapping(mapping: Value, scalars: Scalars, knowledge: Knowledge) -> Iterator[VersionHint]:
     """Packages that a mapping around a launch lists: below ``pip:``, ``runtime_env:`` and their kind."""
-    members = mapping.data if isinstance(mapping.data, dict) else {}
+    members = members_of(mapping)
     for name in sorted(_PACKAGES & members.keys()):
         yield from _listed(members[name], scalars, knowledge, 0)
 

@@ -26,7 +26,7 @@ from gdnlint.launches.model import Insertion, Launch, Variant, VersionHint
 from gdnlint.launches.overrides import variant_of
 from gdnlint.launches.scalars import runs
 from gdnlint.launches.started import Started, of_file, script_behind
-from gdnlint.source import Span
+from gdnlint.source import Fragment, Source, Span
 from gdnlint.values import Hole, Place, Question, Text, Word, World
 
 _DEEPEST = 4
@@ -65,7 +65,12 @@ class _Where(NamedTuple):
     """The files among them."""
 
 
-def launches(script: Script, context: Context, directory: Path, kind: str = "shell command") -> list[Launch]:
+def launches(source: Source, context: Context) -> list[Launch]:
+    """The launches of a shell script."""
+    return in_script(Script(Fragment.whole(source)), context, source.file.parent)
+
+
+def in_script(script: Script, context: Context, directory: Path, kind: str = "shell command") -> list[Launch]:
     """Every launch of a script, with a variant for each scenario that changes it."""
 
     def find(inner: Context) -> Iterator[Found]:
@@ -269,8 +274,7 @@ def _written(word: Word) -> Word:
 def _insertion(framework: Framework, found: Found, kind: str) -> Insertion | None:
     """Behind the last word that is written in the command itself."""
     form = "flag" if framework.dialect == "engine_argv" else "override"
-    own = [w for w in found.command.words if not w.spread and w.span.source is found.span.source]
-    own = [w for w in own if found.span.start <= w.span.start and w.span.end <= found.span.end]
+    own = [word for word in found.command.words if not word.spread and found.span.holds(word.span)]
     # The program that an image starts stands where the image is named; nothing can be added there.
     images = {hint.span.key() for hint in found.command.hints}
     own = [w for w in own if w.span.key() not in images]

@@ -14,7 +14,6 @@ from gdnlint.documents.shell.state import file_key
 from gdnlint.launches.commands import Command
 from gdnlint.launches.context import Contents, Context
 from gdnlint.launches.model import ModelHint
-from gdnlint.project import Unreadable
 from gdnlint.source import Source
 from gdnlint.values import Hole, Text, Word
 
@@ -68,12 +67,10 @@ def of_file(path: Path | None, args: tuple[Word, ...], context: Context) -> Star
     """A file of the project as a script; None if it is none."""
     if path is None:
         return None
-    try:
-        source = context.project.source(path)
-    except Unreadable as error:
-        context.report([error.problem])
+    source = context.source(path)
+    if source is None or not _is_shell(source):
         return None
-    return Started(script_of(source), args, context.project.real(path)) if _is_shell(source) else None
+    return Started(script_of(source), args, context.project.real(path))
 
 
 def _is_shell(source: Source) -> bool:

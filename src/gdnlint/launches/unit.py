@@ -20,7 +20,6 @@ from gdnlint.launches.scalars import runs, split
 from gdnlint.launches.scripts import Found
 from gdnlint.launches.started import SCRIPT
 from gdnlint.launches.templates import replaced
-from gdnlint.project import Unreadable
 from gdnlint.source import Fragment, Source, Span
 from gdnlint.values import Cuts, Hole, Piece, Place, Text, Word
 
@@ -124,10 +123,9 @@ class _Reader:
                 self.entries += self.entries_of(path)
 
     def entries_of(self, path: Path) -> Iterator[Entry]:
-        try:
-            yield from entries(self.context.project.source(path))
-        except Unreadable as error:
-            self.context.report([error.problem])
+        source = self.context.source(path)
+        if source is not None:
+            yield from entries(source)
 
     def all(self, section: str, *names: str) -> list[Entry]:
         """The entries of some names; an empty one takes those of its name before it away."""
@@ -259,11 +257,8 @@ class _Reader:
         return env
 
     def variables(self, path: Path) -> dict[str, Text]:
-        try:
-            return {name: found.text for name, found in dotenv.read(self.context.project.source(path), "unit").items()}
-        except Unreadable as error:
-            self.context.report([error.problem])
-            return {}
+        source = self.context.source(path)
+        return {name: found.text for name, found in dotenv.read(source, "unit").items()} if source is not None else {}
 
 
 def _unset(name: str) -> Hole:

@@ -35,7 +35,7 @@ def interpolate(text: Text, variable: Variable, depth: int = 0) -> Text:
             end += 1
         elif (match := _NAME.match(marked, end)) is not None:
             end = match.end()
-            made.add(_value(match.group(), "", None, _span(cuts.cut(at, end)), variable, depth))
+            made.add(_value(match.group(), "", None, cuts.cut(at, end).span(), variable, depth))
         elif marked[end : end + 1] == "{" and end in closing:
             close = closing[end]
             inner = _NAME.match(marked, end + 1)
@@ -45,7 +45,7 @@ def interpolate(text: Text, variable: Variable, depth: int = 0) -> Text:
                 operator = re.compile(r":?[-?+]?").match(marked, inner.end(), close)
                 used = operator.group() if operator else ""
                 argument = cuts.cut(inner.end() + len(used), close)
-                made.add(_value(inner.group(), used, argument, _span(cuts.cut(at, close + 1)), variable, depth))
+                made.add(_value(inner.group(), used, argument, cuts.cut(at, close + 1).span(), variable, depth))
             end = close + 1
         else:
             made.add(cuts.cut(at, end).pieces)
@@ -64,13 +64,6 @@ def _closing(marked: str) -> dict[int, int]:
         elif opened:
             found[opened.pop()] = match.start()
     return found
-
-
-def _span(text: Text) -> Span | None:
-    spans = [p.span for p in text.pieces if p.span is not None]
-    if not spans or spans[0].source is not spans[-1].source:
-        return spans[0] if spans else None
-    return Span(spans[0].source, spans[0].start, max(spans[-1].end, spans[0].start))
 
 
 def _value(

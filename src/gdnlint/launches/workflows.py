@@ -14,7 +14,7 @@ from itertools import islice, product
 from gdnlint.launches.context import MOST_SCENARIOS, Context
 from gdnlint.launches.scalars import Scalars
 from gdnlint.source import Span
-from gdnlint.values import Question, Text, Value
+from gdnlint.values import Question, Text, Value, members_of
 
 MOST_VALUES = 32
 """Values of a name that are read."""
@@ -94,7 +94,7 @@ def variables(job: Job) -> Iterator[tuple[str, Text]]:
         return
     matrix = job.matrices.get(id(value))
     if matrix is None:
-        parts = [{name: _items(v) or [v] for name, v in _members(part).items()} for part in _items(value)]
+        parts = [{name: _items(v) or [v] for name, v in members_of(part).items()} for part in _items(value)]
         rows = [row for part in parts for row in _product(part)]
         matrix = job.matrices[id(value)] = Matrix(value, rows[:MOST_COMBINATIONS])
     names = tuple(name for name in matrix.names if name in job.used)
@@ -111,7 +111,7 @@ def _in_matrix(name: str, rest: list[str], job: Job) -> Text | None:
         return None
     matrix = job.matrices.get(id(above))
     if matrix is None:
-        matrix = job.matrices[id(above)] = Matrix(above, list(_rows(_members(above))))
+        matrix = job.matrices[id(above)] = Matrix(above, list(_rows(members_of(above))))
     names = tuple(found for found in matrix.names if f"matrix.{found}" in job.used)
     row = _chosen(matrix, names, job.context) if name in names else None
     if row is None:
@@ -127,10 +127,10 @@ def _rows(members: Mapping[str, Value]) -> Iterator[Row]:
     if not all(values.values()):
         # A name whose values are not written here (`fromJSON(...)`).
         return
-    excluded = [_members(item) for item in _items(members.get("exclude"))]
+    excluded = [members_of(item) for item in _items(members.get("exclude"))]
     rows = [row for row in _product(values) if not any(_agrees(row, item, item) for item in excluded)] if values else []
     added: list[Row] = []
-    for item in map(_members, _items(members.get("include"))):
+    for item in map(members_of, _items(members.get("include"))):
         fitting = [row for row in rows if _agrees(row, item, [name for name in item if name in values])]
         for row in fitting:
             row.update(item)
@@ -170,7 +170,7 @@ def _shown(value: Value | None, numbers: dict[str, int]) -> str:
 def _input(name: str, job: Job) -> Text | None:
     """The default of an input, or its first option; the others that it offers are scenarios."""
     for trigger in _TRIGGERS if job.around else ():
-        given = _members(job.around[0].at(["on", trigger, "inputs", name]))
+        given = members_of(job.around[0].at(["on", trigger, "inputs", name]))
         options = {str(item.plain()): item for item in _items(given.get("options"))}
         default = given.get("default")
         choices = {str(default.plain()): default, **options} if default is not None else options
@@ -194,10 +194,6 @@ def _known(value: Value, scalars: Scalars) -> Text | None:
 def _ask(name: str, others: Sequence[str], span: Span | None, context: Context) -> None:
     if others and span is not None:
         context.ask([Question(name, tuple(others), span)])
-
-
-def _members(value: Value | None) -> dict[str, Value]:
-    return value.data if value is not None and isinstance(value.data, dict) else {}
 
 
 def _items(value: Value | None) -> list[Value]:

@@ -88,7 +88,15 @@ def identify(value: Value | None, catalogue: Catalogue, asked: Asked = PLAIN) ->
     if value is None or value.data is None:
         return Model("", None, None, "the launch names no model", "low", value=value)
     text = value.data if isinstance(value.data, Text) else Text.of(str(value.plain()), value.span)
-    return _aliased(text, catalogue, value) or _as_named(text, text.show(), catalogue, asked, value)
+    return _aliased(text, catalogue, value) or _as_named(text, _shown(text, catalogue), catalogue, asked, value)
+
+
+def _shown(text: Text, catalogue: Catalogue) -> str:
+    """A name as people are told it: a path that a script makes of its own folder is told from where they are."""
+    known = text.known
+    if known is None or "\0" in known or not known.startswith(f"{catalogue.project.root}/"):
+        return text.show()
+    return catalogue.project.display(Path(known))
 
 
 def _as_named(text: Text, shown: str, catalogue: Catalogue, asked: Asked, value: Value) -> Model:

@@ -112,13 +112,17 @@ def fragment_of(text: Text, span: Span) -> Fragment:
             counts[key] = counts.get(key, 0) + len(piece.content)
     if counts:
         source = sources[max(counts, key=lambda key: counts[key])]
-    at_home = any(_within(piece.span, span) for piece in text.pieces if not isinstance(piece.content, Hole))
+    at_home = any(
+        piece.span is not None and len(piece.content) > 0 and span.holds(piece.span)
+        for piece in text.pieces
+        if not isinstance(piece.content, Hole)
+    )
     offsets: list[int] = []
     last = span.start if span.source is source else 0
     for piece in text.pieces:
         size = 1 if isinstance(piece.content, Hole) else len(piece.content)
         where = piece.span
-        if where is None or where.source is not source or (at_home and not _within(where, span)):
+        if where is None or where.source is not source or (at_home and not span.holds(where)):
             offsets.extend([last] * size)
         elif where.end - where.start == size:
             offsets.extend(range(where.start, where.end))
@@ -127,10 +131,6 @@ def fragment_of(text: Text, span: Span) -> Fragment:
         if offsets:
             last = offsets[-1]
     return Fragment(marked, source, offsets, last)
-
-
-def _within(inner: Span | None, outer: Span) -> bool:
-    return inner is not None and inner.source is outer.source and outer.start <= inner.start < inner.end <= outer.end
 
 
 def _with_plain_line_ends(fragment: Fragment) -> Fragment:
